@@ -1,0 +1,1 @@
+"""The Pulumi components, in the order in which data flows: settings, cluster, layer, tenant."""

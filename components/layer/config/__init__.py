@@ -1,0 +1,1 @@
+"""Configuration texts from pure functions: Alloy, Prometheus, Loki, nginx. Nothing here imports pulumi."""

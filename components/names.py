@@ -1,0 +1,32 @@
+"""Names and labels that more than one room uses. Plain constants: nothing here imports pulumi."""
+
+# Namespaces of the layer. The node agents need hostPath, so they alone live in a namespace that allows it.
+LAYER_NAMESPACE = "observability"
+NODES_NAMESPACE = "observability-nodes"
+
+# Labels that the tenant stack puts on a namespace. Node agents and Prometheus decide by them, so neither lists tenants.
+PREFIX = "shared-observability"
+TENANT_LABEL = f"{PREFIX}/tenant"  # the tenant's name; also its Loki tenant id
+LOGS_LABEL = f"{PREFIX}/logs"  # node | api | off
+METRICS_LABEL = f"{PREFIX}/metrics"  # true | false
+# On every object of ours: the stack that owns it. What lacks it is foreign and is never taken over.
+OWNER_LABEL = f"{PREFIX}/owner"
+
+# Loki tenant of every namespace that belongs to no tenant.
+PLATFORM_TENANT = "platform"
+
+# Ports, the same in objects, configurations and docs.
+ALLOY_PORT = 12345
+NODE_EXPORTER_PORT = 9100
+KUBE_STATE_METRICS_PORT = 8080
+KUBE_STATE_METRICS_TELEMETRY_PORT = 8081
+PROMETHEUS_PORT = 9090
+LOKI_PORT = 3100  # the authenticating sidecar's: the only one that the pod opens
+LOKI_LOOPBACK_PORT = 3101  # Loki's own, on 127.0.0.1
+
+# Values of the label app.kubernetes.io/name.
+ALLOY = "alloy"
+NODE_EXPORTER = "node-exporter"
+KUBE_STATE_METRICS = "kube-state-metrics"
+PROMETHEUS = "prometheus"
+LOKI = "loki"
