@@ -38,9 +38,9 @@ def main(version: str) -> None:
 
 
 def _download(version: str, folder: Path) -> Path:
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder), f"moto=={version}"]
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
     print("Downloading moto's wheel, about 7 MB", flush=True)
-    subprocess.run(command, check=True)
+    subprocess.run([*pip, "--dest", str(folder), f"moto=={version}"], check=True)
     return next(folder.glob("moto-*.whl"))
 
 
@@ -53,13 +53,11 @@ def _read(wheel: Path) -> tuple[Mapping[str, Any], date]:
 
 def _row(name: str, described: Mapping[str, Any]) -> tuple[str | int, ...]:
     network = described["NetworkInfo"]
-    default_card = next(
-        card for card in network["NetworkCards"] if card["NetworkCardIndex"] == network["DefaultNetworkCardIndex"]
-    )
+    cards = {card["NetworkCardIndex"]: card for card in network["NetworkCards"]}
     return (
         name,
         # The CNI gives pods addresses of the default card's interfaces only; 71 types have several cards.
-        default_card["MaximumNetworkInterfaces"],
+        cards[network["DefaultNetworkCardIndex"]]["MaximumNetworkInterfaces"],
         network["Ipv4AddressesPerInterface"],
         described["VCpuInfo"]["DefaultVCpus"],
         described["MemoryInfo"]["SizeInMiB"],
