@@ -173,6 +173,15 @@ class NodeGroup(Model):
         le=2000,
         description="max-pods of the group's nodes; wins over the instance types'",
     )
+    pod_addresses: Literal["secondary", "prefix"] | None = Field(
+        default=None,
+        description="how the VPC CNI gives pods addresses: secondary IPs, or prefix delegation (nitro types only); "
+        "by default prefix in Auto Mode, secondary elsewhere",
+    )
+    custom_networking: Switch = Field(
+        default=False,
+        description="pods take addresses of other subnets (ENIConfig), so the primary interface gives none",
+    )
     system_pods: int | None = Field(
         default=None,
         ge=0,
