@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolchain.tools import Binary, Text, Tool
+from toolchain.tools import Binary, Script, Tool
 
 SDK = "github.com/pulumi/pulumi/sdk/v3"
 CLI = "github.com/pulumi/pulumi/pkg/v3"
 KWOK = "sigs.k8s.io/kwok"
 PROMETHEUS = "github.com/prometheus/prometheus"
-STAGES = (
-    "node/fast/node-initialize",
-    "node/heartbeat-with-lease/node-heartbeat-with-lease",
-    "pod/fast/pod-ready",
-    "pod/fast/pod-complete",
-    "pod/fast/pod-delete",
-)
 
 
 def pulumi(version: str) -> Tool:
@@ -30,7 +23,7 @@ def pulumi(version: str) -> Tool:
             Binary("pulumi", f"{CLI}/cmd/pulumi", CLI, 230, f"{SDK}/go/common/version.Version=v{version}"),
             Binary("pulumi-language-python", "./cmd/pulumi-language-python", SDK, 15),
         ),
-        texts=(Text("pulumi-language-python-exec", SDK, ("python/cmd/pulumi-language-python-exec",)),),
+        scripts=(Script("pulumi-language-python-exec", SDK, "python/cmd/pulumi-language-python-exec"),),
         version_command=("version",),
         released=True,
     )
@@ -40,10 +33,9 @@ def cluster_tools(pinned: dict[str, Any]) -> list[Tool]:
     """Return the simulated cluster: a real control plane and what plays its kubelets."""
     kubedev = Binary("kubedev", "./cmd/kubedev", "k8s.io/kubernetes", 300)
     kwok = Binary("kwok", f"{KWOK}/cmd/kwok", KWOK, 60)
-    stages = Text("kwok-stages.yaml", KWOK, tuple(f"kustomize/stage/{stage}.yaml" for stage in STAGES))
     return [
         Tool("kubedev", pinned["KUBERNETES"], "simulator", (kubedev,)),
-        Tool("kwok", pinned["KWOK"], "kwok", (kwok,), (stages,)),
+        Tool("kwok", pinned["KWOK"], "kwok", (kwok,), version_command=("--version",)),
     ]
 
 

@@ -16,7 +16,7 @@ from toolchain.progress import EVERY_SECONDS, clock
 from toolchain.project import BIN, TOOLCHAIN, SetupError, say
 
 HOST = "https://get.pulumi.com/releases"
-# A machine without internet must find out fast: seconds until a connection, or the next piece of a file, counts as failed.
+# A machine without internet must find out fast: seconds until a connection, or the next piece of a file, has failed.
 CONNECT_SECONDS = 5
 STALLED_SECONDS = 20
 LONGEST_SECONDS = 600

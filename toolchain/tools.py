@@ -29,12 +29,12 @@ class Binary:
 
 
 @dataclass(frozen=True)
-class Text:
-    """A file in .toolchain/bin that is copied, or put together, from files of a Go module."""
+class Script:
+    """A file in .toolchain/bin that is copied from a Go module."""
 
     name: str
     module: str
-    parts: tuple[str, ...]
+    path: str
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Tool:
     version: str
     source: str  # folder under toolchain/src
     binaries: tuple[Binary, ...]
-    texts: tuple[Text, ...] = ()
+    scripts: tuple[Script, ...] = ()
     version_command: tuple[str, ...] = ()  # how one on PATH tells its version; without it PATH is not asked
     released: bool = False  # is in Pulumi's official release
 
@@ -60,7 +60,7 @@ class Tool:
         return f"about {clock(sum(b.usually for b in self.binaries))} if it has to be built"
 
     def ready(self) -> bool:
-        """Tell whether the tool is in place; one that was put there by hand is taken over if its version is right."""
+        """Tell whether it is in place; one that was put there by hand is taken over if its version is right."""
         found = fingerprint(self._paths())
         if found is None:
             return False
@@ -86,13 +86,13 @@ class Tool:
         stamp(self.name, self._wanted(), self._paths())
 
     def _paths(self) -> list[Path]:
-        return [BIN / f.name for f in (*self.binaries, *self.texts)]
+        return [BIN / n for n in (*(b.name for b in self.binaries), *(s.name for s in self.scripts))]
 
     def _wanted(self) -> str:
         return digest(self.version, SOURCES / self.source)
 
     def _on_path(self) -> dict[Path, str]:
-        """Map each of the tool's files to the one on PATH; empty unless all are there in the pinned version."""
+        """Map each file to the one on PATH; empty unless all are there in the pinned version."""
         if not self.version_command:
             return {}
         folders = [f for f in os.get_exec_path() if os.path.realpath(f) != os.path.realpath(BIN)]
@@ -131,13 +131,11 @@ class Tool:
                 usually=binary.usually,
                 variable=binary.variable,
             )
-        for text in self.texts:
-            folder = golang.module_folder(self.source, text.module)
-            target = BIN / text.name
+        for script in self.scripts:
+            target = BIN / script.name
             target.unlink(missing_ok=True)
-            separator = "---\n" if target.suffix == ".yaml" else ""
-            target.write_text("".join(separator + (folder / part).read_text() for part in text.parts))
-            target.chmod(0o644 if separator else 0o755)
+            shutil.copyfile(golang.module_folder(self.source, script.module) / script.path, target)
+            target.chmod(0o755)
 
 
 def names_module(file: Path, source: str, module: str) -> bool:
