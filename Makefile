@@ -1,0 +1,86 @@
+# All commands of the project; `make help` lists them. The environment is a stack file: ENV=dev is Pulumi.dev.yaml.
+.DEFAULT_GOAL := help
+ROOT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+ENV ?= dev
+OUT ?= rendered/$(ENV)
+PYTHON := $(ROOT)/.venv/bin/python
+SETUP := @$(ROOT)/toolchain/setup
+TIERS := @$(PYTHON) -m commands.tiers
+
+.PHONY: help setup preview up destroy refresh render simulator simulator-stop
+.PHONY: lint types test-unit test-engine test-cluster test-services test-fast test lock clean
+
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(ROOT)/Makefile
+
+setup: ## Get all packages and tools (the other commands get what they need by themselves)
+	$(SETUP) all && echo "set-up: everything is in place"
+
+preview: ## Show what `up` would change, by ENV=dev
+	$(SETUP) python engine
+	@$(PYTHON) -m commands.engine preview --env '$(ENV)'
+
+up: ## Deploy an environment, by ENV=dev
+	$(SETUP) python engine
+	@$(PYTHON) -m commands.engine up --env '$(ENV)'
+
+destroy: ## Remove what an environment deployed, by ENV=dev
+	$(SETUP) python engine
+	@$(PYTHON) -m commands.engine destroy --env '$(ENV)'
+
+refresh: ## Take over into the state what was changed in the cluster, by ENV=dev
+	$(SETUP) python engine
+	@$(PYTHON) -m commands.engine refresh --env '$(ENV)'
+
+render: ## Write all manifests of an environment as YAML, by ENV=dev OUT=folder
+	$(SETUP) python engine
+	@$(PYTHON) -m commands.render --env '$(ENV)' --out '$(OUT)'
+
+simulator: ## Start a real control plane with simulated nodes for ENV=sim
+	$(SETUP) python cluster
+	@$(PYTHON) -m simulator start
+
+simulator-stop: ## Stop it and remove what it left
+	$(SETUP) python
+	@$(PYTHON) -m simulator stop
+
+lint: ## Check style and format
+	$(SETUP) python
+	$(TIERS) lint
+
+types: ## Check types
+	$(SETUP) python
+	$(TIERS) types
+
+test-unit: ## Pure functions and components with recorded registrations
+	$(SETUP) python
+	$(TIERS) unit
+
+test-engine: ## The real engine: preview, up, render, errors
+	$(SETUP) python engine
+	$(TIERS) engine
+
+test-cluster: ## A real API server with simulated nodes
+	$(SETUP) python engine cluster services
+	$(TIERS) cluster
+
+test-services: ## The servers that read the rendered configurations
+	$(SETUP) python engine cluster services
+	$(TIERS) services
+
+test-fast: ## lint, types, unit: no tools needed, under 60 s
+	$(SETUP) python
+	$(TIERS) lint types unit
+
+test: ## Everything, in tiers with time budgets: under 15 minutes once the tools are there
+	$(SETUP) all
+	$(TIERS) lint types unit engine cluster services
+
+lock: ## Write requirements.txt anew from pyproject.toml: hashes, no download addresses
+	$(SETUP) python
+	@cd $(ROOT) && .venv/bin/uv pip compile pyproject.toml --quiet --extra dev --generate-hashes --no-header \
+	  --no-emit-index-url --no-emit-find-links --python-version 3.11 --output-file requirements.txt
+
+clean: ## Remove caches, renders and engine logs; never state, packages or tools
+	@cd $(ROOT) && rm -rf rendered .mypy_cache .pytest_cache .ruff_cache .hypothesis .pulumi/tmp .toolchain/pulumi/logs \
+	  .toolchain/build && find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

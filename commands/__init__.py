@@ -1,0 +1,1 @@
+"""What `make` calls: the engine on an environment, a render of it, and the tests in tiers."""

@@ -1,0 +1,210 @@
+"""Runs the real Pulumi engine on an environment: `python -m commands.engine preview|up|destroy|refresh --env dev`."""
+
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from commands.environments import ROOT, CommandError, stack_file, stack_settings
+
+PULUMI = ROOT / ".toolchain" / "bin" / "pulumi"
+TEMPORARY = ROOT / ".pulumi" / "tmp"
+STATE = ROOT / ".pulumi" / "state"
+POLICIES = ROOT / "policies"
+# dev and sim hold no real secret: their passphrase is public, so that a fresh clone can run them.
+PUBLIC_PASSPHRASE = "public-dev-passphrase"  # noqa: S105
+PUBLIC_ENVIRONMENTS = frozenset({"dev", "sim"})
+PASSPHRASE_VARIABLES = ("PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE")
+COMMANDS = ("preview", "up", "destroy", "refresh")
+# As what the engine gets them. It knows the first two, and a terminal that closes must not leave its lock behind.
+FORWARDED = {signal.SIGINT: signal.SIGINT, signal.SIGTERM: signal.SIGTERM, signal.SIGHUP: signal.SIGTERM}
+
+SETTINGS = {
+    # Only the plugins of this project: none that happens to lie on PATH, none fetched in the middle of a run.
+    "PULUMI_HOME": str(ROOT / ".toolchain" / "pulumi"),
+    "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
+    "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+    "PULUMI_SKIP_UPDATE_CHECK": "true",
+    # An Output that lands in an f-string raises instead of becoming a text that describes it.
+    "PULUMI_ERROR_OUTPUT_STRING": "true",
+    # A policy pack announces its port on stdout and does not flush it: unbuffered, or preview hangs for ever.
+    "PYTHONUNBUFFERED": "1",
+}
+
+
+@contextmanager
+def engine_environment(environment: str, *, backend: str | None = None) -> Iterator[dict[str, str]]:
+    """Give the variables to run the engine with on an environment.
+
+    TMPDIR is a new folder that is removed at the end, whatever happens: provider 4.25.0 leaves a kubeconfig with its
+    token there, twice per run.
+
+    Args:
+        environment: its name, as in `Pulumi.<environment>.yaml`.
+        backend: where the state is; by default PULUMI_BACKEND_URL, else a folder of this checkout.
+    """
+    file = stack_file(environment)
+    url = backend or os.environ.get("PULUMI_BACKEND_URL") or f"file://{STATE}"
+    variables = {
+        # The kubeconfig in use is the one that the environment's target names, never the one of the shell.
+        **{key: value for key, value in os.environ.items() if key != "KUBECONFIG"},
+        **SETTINGS,
+        "PATH": os.pathsep.join([str(PULUMI.parent), os.environ.get("PATH", os.defpath)]),
+        "PULUMI_BACKEND_URL": url,
+        **passphrase(environment, stack_settings(file), url, os.environ),
+    }
+    _make_state_folder(url)
+    with temporary_folder() as folder:
+        yield {**variables, "TMPDIR": str(folder)}
+
+
+def passphrase(
+    environment: str, settings: Mapping[str, object], backend: str, given: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the passphrase variable to add: the public one where that is allowed and none is given."""
+    if any(name in given for name in PASSPHRASE_VARIABLES):
+        return {}
+    if environment in PUBLIC_ENVIRONMENTS:
+        return {"PULUMI_CONFIG_PASSPHRASE": PUBLIC_PASSPHRASE}
+    provider = str(settings.get("secretsprovider") or "passphrase")
+    on_pulumi_cloud = backend.startswith(("https://", "http://"))
+    if "encryptionsalt" in settings or (provider == "passphrase" and not on_pulumi_cloud):
+        raise CommandError(
+            f"the secrets of {environment!r} are encrypted with a passphrase, and none is given: set "
+            "PULUMI_CONFIG_PASSPHRASE_FILE to a file that holds it, or PULUMI_CONFIG_PASSPHRASE"
+        )
+    return {}
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Give a new private folder and remove it at the end; one of a run that was killed goes with the next run."""
+    TEMPORARY.mkdir(parents=True, exist_ok=True)
+    for left in TEMPORARY.iterdir():
+        if not _alive(left.name.partition("-")[0]):
+            shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(
+        prefix=f"{os.getpid()}-", dir=TEMPORARY, ignore_cleanup_errors=True
+    ) as folder:
+        yield Path(folder)
+
+
+def _alive(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except PermissionError:
+        return True  # somebody else's
+    except (ProcessLookupError, ValueError):
+        return False
+    return True
+
+
+def _make_state_folder(url: str) -> None:
+    """Create the folder of a file backend, which the engine wants to find: relative means relative to the project."""
+    if url.startswith("file://"):
+        folder = Path(url.removeprefix("file://").partition("?")[0]).expanduser()
+        (ROOT / folder).mkdir(parents=True, exist_ok=True)
+
+
+def run_pulumi(
+    arguments: Sequence[str], variables: Mapping[str, str], *, capture: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """Run the CLI in the project's folder and wait for it, through Ctrl-C too.
+
+    Its output passes through, or is captured (standard error within it) where a test wants to read it.
+    """
+    if not PULUMI.exists():
+        raise CommandError(f"{PULUMI} is missing: run `make setup`")
+    sent: list[int] = []
+    children: list[subprocess.Popen[str]] = []
+
+    def forward(number: int, _frame: FrameType | None) -> None:
+        sent.append(FORWARDED[signal.Signals(number)])
+        for child in children:
+            child.send_signal(sent[-1])
+
+    with _handled(forward):
+        # A group of its own: a terminal sends Ctrl-C to our whole group, and the engine takes a second one as the
+        # order to abandon what it is doing. So it gets exactly those that are forwarded.
+        child = subprocess.Popen(
+            [str(PULUMI), "--non-interactive", *arguments],
+            cwd=ROOT,
+            env=dict(variables),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if capture else None,
+            stderr=subprocess.STDOUT if capture else None,
+            text=True,
+            process_group=0,
+        )
+        children.append(child)
+        for number in sent:  # came before there was a child to send it to
+            child.send_signal(number)
+        output, _ = child.communicate()
+    return subprocess.CompletedProcess(child.args, child.returncode, output or "")
+
+
+@contextmanager
+def _handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python handles signals in its main thread only
+        return
+    before = {number: signal.signal(number, handler) for number in FORWARDED}
+    try:
+        yield
+    finally:
+        for number, previous in before.items():
+            signal.signal(number, previous)
+
+
+def arguments_of(command: str, environment: str) -> list[str]:
+    """Return the CLI's arguments for one of `COMMANDS`."""
+    arguments = [command, "--stack", environment]
+    if command != "preview":
+        arguments.append("--yes")
+    if command in {"preview", "up"}:
+        arguments += policy_arguments()
+    return arguments
+
+
+def policy_arguments() -> list[str]:
+    """Return what makes the engine ask the policy pack, once there is one."""
+    return ["--policy-pack", str(POLICIES)] if (POLICIES / "PulumiPolicy.yaml").exists() else []
+
+
+def run(command: str, environment: str) -> int:
+    """Run one of `COMMANDS` on an environment and return the engine's exit status."""
+    with engine_environment(environment) as variables:
+        selected = run_pulumi(["stack", "select", "--create", environment], variables)
+        if selected.returncode:
+            return exit_status(selected)
+        return exit_status(run_pulumi(arguments_of(command, environment), variables))
+
+
+def exit_status(done: subprocess.CompletedProcess[str]) -> int:
+    """Return the status as a shell gives it: 128 and the signal's number for a process that a signal ended."""
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(prog="python -m commands.engine", description=__doc__)
+    parser.add_argument("command", choices=COMMANDS)
+    parser.add_argument("--env", required=True, help="the environment: dev for Pulumi.dev.yaml")
+    asked = parser.parse_args(arguments)
+    try:
+        return run(asked.command, asked.env)
+    except CommandError as problem:
+        sys.stderr.write(f"{asked.command}: {problem}\n")
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,125 @@
+"""Writes all manifests of an environment as YAML: `python -m commands.render --env prod --out rendered/prod`.
+
+From a throw-away state, whatever the environment's own target is, so no cluster is asked and every object is written.
+"""
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+
+from commands.engine import engine_environment, exit_status, policy_arguments, run_pulumi, temporary_folder
+from commands.environments import CommandError, stack_file
+
+CLUSTER_KEYS = ("shared-observability:cluster", "cluster")
+MARK = "# Rendered by shared-observability; `make render` replaces this file.\n"
+KIND = re.compile(r"^kind: ['\"]?(\w+)", re.MULTILINE)
+# `kubectl apply -f FOLDER` goes by name: what others live in, or are kinds of, comes first.
+FIRST = {"CustomResourceDefinition": "0-", "Namespace": "1-", "PriorityClass": "1-", "StorageClass": "1-"}
+OTHERS = "2-"
+
+
+def with_render_target(text: str, directory: Path) -> str:
+    """Return a stack file's text with the cluster's target replaced by a render into a folder.
+
+    By YAML nodes, not values: `1.10`, `0123` and `yes` stay as they are written.
+    """
+    document = yaml.compose(text)
+    cluster = next((node for key in CLUSTER_KEYS if (node := _at(_at(document, "config"), key))), None)
+    if not isinstance(cluster, yaml.MappingNode):
+        raise CommandError(f"the stack file holds no mapping {CLUSTER_KEYS[0]!r} under `config`")
+    target = yaml.compose(json.dumps({"kind": "render", "directory": str(directory)}))
+    kept = [(key, value) for key, value in cluster.value if key.value != "target"]
+    cluster.value = [*kept, (yaml.ScalarNode("tag:yaml.org,2002:str", "target"), target)]
+    return str(yaml.serialize(document, width=sys.maxsize, allow_unicode=True))
+
+
+def _at(node: yaml.Node | None, key: str) -> yaml.Node | None:
+    if not isinstance(node, yaml.MappingNode):
+        return None
+    found: yaml.Node | None = next((value for name, value in node.value if name.value == key), None)
+    return found
+
+
+def refuse_foreign(out: Path) -> None:
+    """Raise unless the folder is absent, or holds nothing but files of an earlier render."""
+    if out.exists() and not out.is_dir():
+        raise CommandError(f"{out} is not a folder")
+    foreign = sorted(p.name for p in out.iterdir() if not _ours(p)) if out.exists() else []
+    if foreign:
+        names = ", ".join(foreign[:5]) + (", ..." if len(foreign) > 5 else "")
+        raise CommandError(f"{out} holds files that no render wrote ({names}): name an empty folder by OUT=")
+
+
+def _ours(file: Path) -> bool:
+    if not file.is_file() or file.is_symlink() or file.suffix != ".yaml":
+        return False
+    with file.open("rb") as opened:
+        return opened.read(len(MARK)) == MARK.encode()
+
+
+def install(rendered: Path, out: Path) -> Counter[str]:
+    """Replace what is in `out` by the rendered files, in one flat folder; return how many there are of each kind."""
+    texts: dict[str, str] = {}
+    kinds: Counter[str] = Counter()
+    for file in sorted(rendered.rglob("*.yaml")):
+        text = file.read_text(encoding="utf-8")
+        found = KIND.search(text)
+        kind = found[1] if found else "unknown"
+        name = FIRST.get(kind, OTHERS) + file.name
+        if name in texts:
+            raise CommandError(f"two objects were rendered to files called {name}")
+        texts[name] = MARK + text
+        kinds[kind] += 1
+    refuse_foreign(out)
+    out.mkdir(parents=True, exist_ok=True)
+    for stale in out.iterdir():
+        stale.unlink()
+    for name, text in texts.items():
+        (out / name).write_text(text, encoding="utf-8")
+    return kinds
+
+
+def render(environment: str, out: Path) -> int:
+    """Render an environment into a folder and return the engine's exit status; the folder changes only on success."""
+    file = stack_file(environment)
+    refuse_foreign(out)
+    with (
+        temporary_folder() as folder,
+        engine_environment(environment, backend=f"file://{folder / 'state'}") as variables,
+    ):
+        config = folder / file.name
+        config.write_text(
+            with_render_target(file.read_text(encoding="utf-8"), folder / "rendered"), encoding="utf-8"
+        )
+        update = ["up", "--stack", environment, "--yes", "--skip-preview", "--config-file", str(config)]
+        for arguments in (["stack", "init", environment, "--no-select"], [*update, *policy_arguments()]):
+            done = run_pulumi(arguments, variables)
+            if done.returncode:
+                return exit_status(done)
+        kinds = install(folder / "rendered", out)
+    listed = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    print(f"{environment}: {kinds.total()} manifests in {out} ({listed})")
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(prog="python -m commands.render", description=__doc__)
+    parser.add_argument("--env", required=True, help="the environment: dev for Pulumi.dev.yaml")
+    parser.add_argument("--out", required=True, type=Path, help="folder for the manifests, created if absent")
+    asked = parser.parse_args(arguments)
+    try:
+        return render(asked.env, asked.out.absolute())
+    except CommandError as problem:
+        sys.stderr.write(f"render: {problem}\n")
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
