@@ -30,3 +30,18 @@ NODE_EXPORTER = "node-exporter"
 KUBE_STATE_METRICS = "kube-state-metrics"
 PROMETHEUS = "prometheus"
 LOKI = "loki"
+
+# Cluster-scoped objects, and the role in `default` that lets Prometheus find the API servers.
+AGENTS_PRIORITY_CLASS = f"{PREFIX}-agents"
+AGENTS_PRIORITY_CLASS_WAITING = f"{PREFIX}-agents-waiting"  # the same priority, without preemption
+AGENTS_PRIORITY = 1_000_000
+ALLOY_ROLE = f"{PREFIX}-alloy"
+PROMETHEUS_ROLE = f"{PREFIX}-prometheus"
+KUBE_STATE_METRICS_ROLE = f"{PREFIX}-kube-state-metrics"
+
+# Objects in a tenant's namespaces.
+PODS_QUOTA = f"{PREFIX}-pods"
+PRIORITY_QUOTA = f"{PREFIX}-priority"
+COLLECTOR = f"{PREFIX}-collector"
+
+POD_SECURITY_LABEL = "pod-security.kubernetes.io/enforce"

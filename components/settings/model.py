@@ -47,11 +47,7 @@ def _off(value: Any) -> Any:
 
 def _switch(value: Any) -> Any:
     """`on` and `off` are accepted beside true and false."""
-    return (
-        {"on": True, "off": False}.get(value, value)
-        if isinstance(value, str)
-        else value
-    )
+    return {"on": True, "off": False}.get(value, value) if isinstance(value, str) else value
 
 
 def _shape(value: Any) -> str:
@@ -63,11 +59,7 @@ def _kind(*kinds: str) -> Discriminator:
     """Tells mappings apart by their key `kind`; an unknown kind is judged (and refused) by the first branch."""
 
     def tag(value: Any) -> str:
-        kind = (
-            value.get("kind")
-            if isinstance(value, Mapping)
-            else getattr(value, "kind", None)
-        )
+        kind = value.get("kind") if isinstance(value, Mapping) else getattr(value, "kind", None)
         return f"<{kind}>" if kind in kinds else f"<{kinds[0]}>"
 
     return Discriminator(tag)
@@ -99,15 +91,12 @@ class KubeconfigTarget(Model):
     """A cluster that exists, reached by exactly this file and context; the ambient kubeconfig is never used."""
 
     kind: Literal["kubeconfig"]
-    path: str = Field(
-        min_length=1, description="kubeconfig file, relative to the project or absolute"
-    )
+    path: str = Field(min_length=1, description="kubeconfig file, relative to the project or absolute")
     context: str = Field(min_length=1, description="context in that file")
 
 
 Target = Annotated[
-    Annotated[RenderTarget, Tag("<render>")]
-    | Annotated[KubeconfigTarget, Tag("<kubeconfig>")],
+    Annotated[RenderTarget, Tag("<render>")] | Annotated[KubeconfigTarget, Tag("<kubeconfig>")],
     _kind("render", "kubeconfig"),
 ]
 
@@ -135,8 +124,7 @@ class NodeRange(Model):
 
 
 NodeCount = Annotated[
-    Annotated[Annotated[int, Field(ge=1, le=5000)], Tag("<scalar>")]
-    | Annotated[NodeRange, Tag("<mapping>")],
+    Annotated[Annotated[int, Field(ge=1, le=5000)], Tag("<scalar>")] | Annotated[NodeRange, Tag("<mapping>")],
     Discriminator(_shape),
 ]
 
@@ -157,12 +145,8 @@ class NodeGroup(Model):
         default=(),
         description="EC2 instance types; with several, the smallest max-pods counts",
     )
-    nodes: NodeCount = Field(
-        description="number of nodes, or {min, max} for an autoscaled group"
-    )
-    taints: tuple[Taint, ...] = Field(
-        default=(), description="taints of the group's nodes"
-    )
+    nodes: NodeCount = Field(description="number of nodes, or {min, max} for an autoscaled group")
+    taints: tuple[Taint, ...] = Field(default=(), description="taints of the group's nodes")
     startup_taints: tuple[Taint, ...] = Field(
         default=(),
         description="taints that nodes carry until something removes them; node agents tolerate them too",
@@ -193,12 +177,8 @@ class NodeGroup(Model):
 class Cluster(Model):
     """The cluster that this environment belongs to."""
 
-    name: DnsLabel = Field(
-        description="label `cluster` on every sample, line and alert"
-    )
-    target: Target = Field(
-        description="where the objects go: {kind: render, ...} or {kind: kubeconfig, ...}"
-    )
+    name: DnsLabel = Field(description="label `cluster` on every sample, line and alert")
+    target: Target = Field(description="where the objects go: {kind: render, ...} or {kind: kubeconfig, ...}")
     node_groups: Mapping[GroupName, NodeGroup] = Field(
         min_length=1, description="every group that agents run on"
     )
@@ -211,15 +191,11 @@ class ExistingExporter(Model):
     """A node exporter that somebody else runs: it is found by label and scraped, and none is deployed."""
 
     kind: Literal["existing"]
-    selector: Mapping[LabelKey, LabelValue] = Field(
-        min_length=1, description="labels of the exporter's pods"
-    )
+    selector: Mapping[LabelKey, LabelValue] = Field(min_length=1, description="labels of the exporter's pods")
     namespace: DnsLabel | None = Field(
         default=None, description="namespace of its pods; by default any but a tenant's"
     )
-    port: int = Field(
-        default=9100, ge=1, le=65535, description="port of the metrics, path /metrics"
-    )
+    port: int = Field(default=9100, ge=1, le=65535, description="port of the metrics, path /metrics")
 
 
 HostMetrics = Annotated[
@@ -236,9 +212,7 @@ class MetricsStore(Model):
     """One Prometheus."""
 
     retention: Duration = Field(default="15d", description="how long samples are kept")
-    storage: Size = Field(
-        default="50Gi", description="size of the volume; it can grow, never shrink"
-    )
+    storage: Size = Field(default="50Gi", description="size of the volume; it can grow, never shrink")
     scrape_interval: Annotated[str, Field(pattern=r"^[1-9][0-9]*(s|m)$")] = Field(
         default="60s", description="time between two scrapes of a target"
     )
@@ -254,9 +228,7 @@ class FilesystemStore(Model):
     """Chunks on the log store's own volume."""
 
     kind: Literal["filesystem"]
-    size: Size = Field(
-        default="50Gi", description="size of the volume; it can grow, never shrink"
-    )
+    size: Size = Field(default="50Gi", description="size of the volume; it can grow, never shrink")
 
 
 class S3Store(Model):
@@ -274,12 +246,9 @@ class S3Store(Model):
 class LogStore(Model):
     """One Loki."""
 
-    retention: Duration = Field(
-        default="7d", description="how long lines are kept; at least 24h"
-    )
+    retention: Duration = Field(default="7d", description="how long lines are kept; at least 24h")
     store: Annotated[
-        Annotated[FilesystemStore, Tag("<filesystem>")]
-        | Annotated[S3Store, Tag("<s3>")],
+        Annotated[FilesystemStore, Tag("<filesystem>")] | Annotated[S3Store, Tag("<s3>")],
         _kind("filesystem", "s3"),
     ] = FilesystemStore(kind="filesystem")
 
@@ -307,8 +276,7 @@ class ExternalSecrets(Model):
 
 
 RenderedSecrets = Annotated[
-    Annotated[Literal["placeholder"], Tag("<scalar>")]
-    | Annotated[ExternalSecrets, Tag("<mapping>")],
+    Annotated[Literal["placeholder"], Tag("<scalar>")] | Annotated[ExternalSecrets, Tag("<mapping>")],
     Discriminator(_shape),
 ]
 
@@ -356,9 +324,7 @@ class Layer(Model):
 class TenantNamespace(Model):
     """One namespace of a tenant."""
 
-    pods: int | None = Field(
-        default=None, ge=1, le=100_000, description="peak of pods in this namespace"
-    )
+    pods: int | None = Field(default=None, ge=1, le=100_000, description="peak of pods in this namespace")
 
 
 class TenantLimits(Model):
@@ -378,9 +344,7 @@ class TenantLimits(Model):
         alias="logBurstMB",
         description="MB of log lines at once",
     )
-    log_streams: int = Field(
-        default=5000, ge=100, le=1_000_000, description="active log streams"
-    )
+    log_streams: int = Field(default=5000, ge=100, le=1_000_000, description="active log streams")
 
 
 class Tenant(Model):
@@ -408,9 +372,7 @@ class Tenant(Model):
         description="collected by the node agents, by the tenant's own collector, or not",
     )
     metrics: Switch = Field(default=True, description="annotated pods are scraped")
-    dashboards: Switch = Field(
-        default=False, description="a Grafana of the tenant's own; needs the gateway"
-    )
+    dashboards: Switch = Field(default=False, description="a Grafana of the tenant's own; needs the gateway")
     runs_on: tuple[GroupName, ...] = Field(
         default=(),
         description="node groups of the tenant's pods; by default all groups without taints",
@@ -437,9 +399,7 @@ class Settings(Model):
 
     cluster: Cluster
     layer: Layer = Layer()
-    tenants: Mapping[DnsLabel, Tenant] = Field(
-        default={}, description="the app teams, by name"
-    )
+    tenants: Mapping[DnsLabel, Tenant] = Field(default={}, description="the app teams, by name")
     gateway_key: SecretStr = Field(
         min_length=32,
         description="secret, at least 32 bytes; all tokens derive from it",

@@ -1,0 +1,165 @@
+"""What a cluster holds that matters before anything is registered: read once, into plain data."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from typing_extensions import override
+
+from components.cluster.kubectl import Kubectl
+from components.names import LAYER_NAMESPACE, OWNER_LABEL, POD_SECURITY_LABEL
+from components.settings.model import Settings
+
+# Every field manager of the engine's provider starts so; all other managers are foreign.
+ENGINE_MANAGER = "pulumi-kubernetes"
+_VIOLATED = re.compile(r'existing pods in namespace "([^"]+)" violate')
+
+
+@dataclass(frozen=True, order=True)
+class ObjectRef:
+    """One object by kind, namespace (empty if cluster-scoped) and name."""
+
+    kind: str
+    namespace: str
+    name: str
+
+    @override
+    def __str__(self) -> str:
+        """What a person reads."""
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+
+@dataclass(frozen=True)
+class LiveNamespace:
+    """A namespace as it is.
+
+    Attributes:
+        owner: the stack whose label it carries, or empty.
+        terminating: whether it is being deleted.
+        level: Pod Security level that is enforced, or empty.
+        foreign_level: whether somebody else than the engine set that level.
+        unfit_pods: pods that the level wanted for it would not admit, from the server's dry run.
+    """
+
+    owner: str = ""
+    terminating: bool = False
+    level: str = ""
+    foreign_level: bool = False
+    unfit_pods: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Live:
+    """The cluster, as far as it matters here.
+
+    Attributes:
+        identity: UID of the namespace `kube-system`: it lasts as long as the cluster and no longer.
+        owners: owner of each object of the kinds that we make outside our own namespaces; empty for foreign ones.
+        priorities: value of each PriorityClass.
+        default_priority_class: the class of pods that name none, or empty.
+        claims: requested size of each volume claim in the layer's namespace.
+    """
+
+    identity: str
+    namespaces: Mapping[str, LiveNamespace] = field(default_factory=dict)
+    owners: Mapping[ObjectRef, str] = field(default_factory=dict)
+    priorities: Mapping[str, int] = field(default_factory=dict)
+    default_priority_class: str = ""
+    claims: Mapping[str, str] = field(default_factory=dict)
+
+
+def read(kubectl: Kubectl, settings: Settings) -> Live:
+    """Reads the cluster; changes nothing (the Pod Security check is a dry run).
+
+    Raises:
+        ClusterUnreachableError: if it does not answer.
+    """
+    namespaces = {_name(item): item for item in kubectl.objects("namespaces", "--show-managed-fields")}
+    objects = kubectl.objects("clusterroles,clusterrolebindings,priorityclasses")
+    objects += kubectl.objects("resourcequotas,roles,rolebindings,serviceaccounts", "--all-namespaces")
+    classes = {_name(item): item for item in objects if item["kind"] == "PriorityClass"}
+    claims = kubectl.objects("persistentvolumeclaims", "--namespace", LAYER_NAMESPACE)
+    unfit = _unfit_pods(kubectl, settings, namespaces)
+    return Live(
+        identity=namespaces["kube-system"]["metadata"]["uid"],
+        namespaces={name: _namespace(item, unfit.get(name, ())) for name, item in namespaces.items()},
+        owners={_ref(item): _labels(item).get(OWNER_LABEL, "") for item in objects},
+        priorities={name: int(item["value"]) for name, item in classes.items()},
+        default_priority_class=next(
+            (name for name, item in classes.items() if item.get("globalDefault")), ""
+        ),
+        claims={_name(item): item["spec"]["resources"]["requests"]["storage"] for item in claims},
+    )
+
+
+def _name(item: Mapping[str, Any]) -> str:
+    return str(item["metadata"]["name"])
+
+
+def _labels(item: Mapping[str, Any]) -> Mapping[str, str]:
+    return item["metadata"].get("labels") or {}
+
+
+def _ref(item: Mapping[str, Any]) -> ObjectRef:
+    return ObjectRef(item["kind"], item["metadata"].get("namespace", ""), _name(item))
+
+
+def _namespace(item: Mapping[str, Any], unfit_pods: tuple[str, ...]) -> LiveNamespace:
+    labels = _labels(item)
+    managers = {
+        entry.get("manager", "")
+        for entry in item["metadata"].get("managedFields") or []
+        if f"f:{POD_SECURITY_LABEL}" in entry.get("fieldsV1", {}).get("f:metadata", {}).get("f:labels", {})
+    }
+    return LiveNamespace(
+        owner=labels.get(OWNER_LABEL, ""),
+        terminating=item.get("status", {}).get("phase") == "Terminating",
+        level=labels.get(POD_SECURITY_LABEL, ""),
+        foreign_level=any(not manager.startswith(ENGINE_MANAGER) for manager in managers),
+        unfit_pods=unfit_pods,
+    )
+
+
+STRICTNESS = {"": 0, "privileged": 0, "baseline": 1, "restricted": 2}
+
+
+def is_stricter(level: str, than: str) -> bool:
+    """Whether one Pod Security level admits less than another; an absent level admits everything."""
+    return STRICTNESS.get(level, 0) > STRICTNESS.get(than, 0)
+
+
+def _unfit_pods(
+    kubectl: Kubectl, settings: Settings, namespaces: Mapping[str, Mapping[str, Any]]
+) -> dict[str, tuple[str, ...]]:
+    """Asks the API server, by a dry run, which pods the wanted level would not admit, where it is stricter than now."""
+    wanted: dict[str, list[str]] = {}
+    for name, tenant in settings.tenants.items():
+        for namespace in tenant.namespaces or (name,):
+            now = (
+                _labels(namespaces[namespace]).get(POD_SECURITY_LABEL, "")
+                if namespace in namespaces
+                else "restricted"
+            )
+            if tenant.pod_security != "keep" and is_stricter(tenant.pod_security, now):
+                wanted.setdefault(tenant.pod_security, []).append(namespace)
+    found: dict[str, tuple[str, ...]] = {}
+    for level, names in wanted.items():
+        label = f"{POD_SECURITY_LABEL}={level}"
+        answer = kubectl.call("label", "namespace", *names, label, "--overwrite", "--dry-run=server")
+        found |= violations(answer.warnings)
+    return found
+
+
+def violations(warnings: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Pods by namespace from the API server's warnings: one line names the namespace, the next ones its pods."""
+    found: dict[str, tuple[str, ...]] = {}
+    namespace = ""
+    for warning in warnings:
+        match = _VIOLATED.search(warning)
+        if match:
+            namespace = match[1]
+            found[namespace] = ()
+        elif namespace:
+            found[namespace] = (*found[namespace], warning)
+    return found

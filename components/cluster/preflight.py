@@ -1,0 +1,250 @@
+"""What has to be true before anything is registered: of the cluster as it is, and of what this stack deployed before.
+
+`check` decides from plain data; `check_or_exit` fetches that data, shows all mistakes and ends the program.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pulumi
+
+from components import names
+from components.cluster import live as cluster
+from components.cluster.kubectl import ClusterUnreachableError, Kubectl
+from components.cluster.live import Live, LiveNamespace, is_stricter
+from components.cluster.ownership import foreign_objects
+from components.settings.load import ALREADY_SHOWN
+from components.settings.mistakes import Mistake, SettingsError
+from components.settings.model import (
+    FilesystemStore,
+    KubeconfigTarget,
+    LogStore,
+    MetricsStore,
+    S3Store,
+    Settings,
+)
+
+RENDERED = "rendered"
+"""Identity of a target that is no cluster."""
+
+
+@dataclass(frozen=True)
+class Preflight:
+    """What was found, for the components.
+
+    Attributes:
+        identity: what tells this cluster from others; never changes for a living cluster.
+        config_history: per configuration, the texts deployed last, newest first.
+        pod_security: Pod Security level to set on each tenant namespace; absent where the namespace keeps its own.
+    """
+
+    identity: str
+    config_history: Mapping[str, list[dict[str, str]]] = field(default_factory=dict)
+    pod_security: Mapping[str, str] = field(default_factory=dict)
+
+
+def check_or_exit(settings: Settings) -> Preflight:
+    """Reads the cluster (if there is one) and the stack's last outputs.
+
+    Raises:
+        SystemExit: with status 32, after showing every mistake.
+    """
+    stack = pulumi.get_stack()
+    outputs = last_outputs()
+    try:
+        return check(settings, _live(settings), outputs, stack)
+    except SettingsError as error:
+        pulumi.log.error(str(error))
+        raise SystemExit(ALREADY_SHOWN) from None
+
+
+def last_outputs() -> Mapping[str, Any]:
+    """Outputs of this stack's last deployment, read synchronously: plain values, empty before the first."""
+    me = f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
+    answer = pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": me})
+    return dict((answer.value or {}).get("outputs") or {})
+
+
+def _live(settings: Settings) -> Live | None:
+    target = settings.cluster.target
+    if not isinstance(target, KubeconfigTarget):
+        return None
+    path = Path(target.path).expanduser()
+    if not path.exists():
+        hint = "Check the path; the simulated cluster is started by: make simulator"
+        raise SettingsError(
+            [Mistake("cluster.target.path", f"there is no file {path}", hint)], pulumi.get_stack()
+        )
+    try:
+        return cluster.read(Kubectl(str(path), target.context), settings)
+    except ClusterUnreachableError as error:
+        command = f"kubectl --kubeconfig {path} --context {target.context} get --raw /readyz"
+        raise SettingsError(
+            [
+                Mistake(
+                    "cluster.target",
+                    f"the cluster of context '{target.context}' cannot be read ({error}), and nothing "
+                    "about it is guessed",
+                    f"Try: {command}",
+                )
+            ],
+            pulumi.get_stack(),
+        ) from None
+
+
+def check(settings: Settings, live: Live | None, outputs: Mapping[str, Any], stack: str) -> Preflight:
+    """Decides whether this environment may be deployed.
+
+    Args:
+        settings: the environment.
+        live: its cluster as it is; None when objects are rendered.
+        outputs: what this stack exported last; empty before the first deployment and after `destroy`.
+        stack: name of the stack, which owns the objects.
+
+    Raises:
+        SettingsError: with every mistake.
+    """
+    mistakes = [*_target(settings, live, outputs, stack), *_volumes(settings, live, outputs)]
+    if live is not None:
+        mistakes += [
+            *foreign_objects(settings, live, stack),
+            *_namespaces(settings, live, stack),
+            *_priorities(settings, live),
+        ]
+    if mistakes:
+        raise SettingsError(mistakes, stack)
+    return Preflight(
+        identity=live.identity if live else RENDERED,
+        config_history=outputs.get("configHistory") or {},
+        pod_security=dict(_pod_security(settings, live)),
+    )
+
+
+def _target(
+    settings: Settings, live: Live | None, outputs: Mapping[str, Any], stack: str
+) -> Iterator[Mistake]:
+    before = outputs.get("target") or {}
+    kind = settings.cluster.target.kind
+    anew = f"make destroy ENV={stack} with the old target, then deploy; or keep it and use another stack for the new one"
+    if before and before.get("kind") != kind:
+        yield Mistake(
+            "cluster.target.kind",
+            f"was {before.get('kind')} at the last deployment and is {kind} now: the "
+            "engine would take what it rendered for what runs, or the reverse",
+            anew,
+        )
+    elif before and live and before.get("identity") != live.identity:
+        yield Mistake(
+            "cluster.target",
+            "leads to another cluster than at the last deployment (the UID of its namespace "
+            f"kube-system is {live.identity}, it was {before.get('identity')}): the engine would take the old "
+            "cluster's objects for this one's",
+            f"Point it at the old cluster, or: {anew}",
+        )
+
+
+UNITS = {"Mi": 1, "Gi": 1024, "Ti": 1024 * 1024}
+
+
+def mebibytes(size: str) -> int:
+    """A size such as `50Gi` in MiB; 0 for a unit that this project never writes."""
+    return int(size[:-2]) * UNITS[size[-2:]] if size[-2:] in UNITS and size[:-2].isdigit() else 0
+
+
+def volumes(settings: Settings) -> dict[str, tuple[str, str]]:
+    """Size and setting of each volume, by the name of its claim."""
+    layer, found = settings.layer, {}
+    if isinstance(layer.metrics, MetricsStore):
+        found[names.PROMETHEUS] = (layer.metrics.storage, "layer.metrics.storage")
+    if isinstance(layer.logs, LogStore) and isinstance(layer.logs.store, FilesystemStore | S3Store):
+        found[names.LOKI] = (layer.logs.store.size, "layer.logs.store.size")
+    return found
+
+
+def _volumes(settings: Settings, live: Live | None, outputs: Mapping[str, Any]) -> Iterator[Mistake]:
+    before = {**(outputs.get("volumes") or {}), **(live.claims if live else {})}
+    for claim, (size, path) in volumes(settings).items():
+        if claim in before and mebibytes(size) < mebibytes(before[claim]):
+            yield Mistake(
+                path,
+                f"is {size}, but the volume has {before[claim]}, and a volume can grow but never shrink",
+                f"Write {before[claim]} or more",
+            )
+
+
+def _namespaces(settings: Settings, live: Live, stack: str) -> Iterator[Mistake]:
+    for name, tenant in settings.tenants.items():
+        for namespace in tenant.namespaces or (name,):
+            path = f"tenants.{name}"
+            found = live.namespaces.get(namespace)
+            if found is None:
+                if tenant.namespace == "adopt":
+                    yield Mistake(
+                        path,
+                        f"namespace '{namespace}' does not exist, and adopting never creates one",
+                        f"Write `namespace: create`, or: kubectl create namespace {namespace}",
+                    )
+                continue
+            yield from _existing_namespace(path, namespace, found, tenant.namespace, stack)
+
+
+def _existing_namespace(
+    path: str, namespace: str, found: LiveNamespace, mode: str, stack: str
+) -> Iterator[Mistake]:
+    if found.terminating:
+        yield Mistake(
+            path, f"namespace '{namespace}' is being deleted", "Wait until it is gone, or take the tenant out"
+        )
+    if found.owner and found.owner != stack:
+        yield Mistake(
+            path,
+            f"namespace '{namespace}' belongs to stack '{found.owner}'",
+            "Take it from one of the stacks",
+        )
+    if not found.owner and mode == "create":
+        yield Mistake(
+            f"{path}.namespace",
+            f"is create, but namespace '{namespace}' exists and was not made by this program",
+            "Write `namespace: adopt`",
+        )
+    if found.unfit_pods:
+        pods = "; ".join(found.unfit_pods)
+        yield Mistake(
+            f"{path}.podSecurity",
+            f"would not admit pods that run in namespace '{namespace}' now: {pods}",
+            "Mend the pods, or write `podSecurity: baseline` or `keep`",
+        )
+
+
+def _priorities(settings: Settings, live: Live) -> Iterator[Mistake]:
+    default = live.default_priority_class
+    for name, tenant in settings.tenants.items():
+        for i, allowed in enumerate(tenant.priority_classes):
+            value = live.priorities.get(allowed)
+            if value is not None and value >= names.AGENTS_PRIORITY:
+                yield Mistake(
+                    f"tenants.{name}.priorityClasses[{i}]",
+                    f"'{allowed}' has priority {value}, not below the "
+                    f"node agents' {names.AGENTS_PRIORITY}: its pods would displace them",
+                    "Allow a class of lower value",
+                )
+        if default and default not in tenant.priority_classes:
+            yield Mistake(
+                f"tenants.{name}.priorityClasses",
+                f"does not allow '{default}', which the cluster gives to every "
+                "pod that names no class, so the tenant's quota would refuse all its pods",
+                f"Write `priorityClasses: [{default}]`",
+            )
+
+
+def _pod_security(settings: Settings, live: Live | None) -> Iterator[tuple[str, str]]:
+    """Where a level is set. A level of somebody else that is as strict or stricter stays theirs, also when we leave."""
+    for name, tenant in settings.tenants.items():
+        if tenant.pod_security == "keep":
+            continue
+        for namespace in tenant.namespaces or (name,):
+            found = live.namespaces.get(namespace, LiveNamespace()) if live else LiveNamespace()
+            if not found.foreign_level or is_stricter(tenant.pod_security, found.level):
+                yield namespace, tenant.pod_security

@@ -1,0 +1,131 @@
+"""Alloy, once per node: reads every container's log from the node's disk and pushes it under its namespace's tenant."""
+
+import pulumi
+from pulumi_kubernetes.apps import v1 as apps
+from pulumi_kubernetes.core import v1 as core
+from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
+
+from components import names, objects
+from components.cluster.placement import for_node_agents
+from components.context import Context
+from components.layer import credentials
+from components.layer.config import alloy
+from components.layer.namespaces import priority_class_name
+from components.layer.rbac import declare_account, declare_cluster_role, read_rule
+from components.layer.secrets import declare_secret
+from components.layer.versioned_config import VersionedConfig
+from components.versions import IMAGES
+
+APP = names.ALLOY
+PUSH_SECRET = "loki-push"
+# Of the node: positions in files outlive the pod, so that a rollout reads no line twice.
+NODE_STORAGE = "/var/lib/shared-observability/alloy"
+
+
+class NodeAgents(pulumi.ComponentResource):
+    """The Alloy DaemonSet with its account, configuration and push credential."""
+
+    config: VersionedConfig
+    """Its configuration; it lists no tenant, so adding one rolls no agent."""
+
+    def __init__(self, name: str, context: Context, *, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("shared-observability:layer:NodeAgents", name, None, opts)
+        self._context = context
+        account = self._account()
+        credential = self._credential()
+        self.config = self._config()
+        apps.DaemonSet(
+            APP,
+            metadata=context.owner.metadata(APP, names.NODES_NAMESPACE, app=APP),
+            spec=apps.DaemonSetSpecArgs(
+                selector=objects.label_selector(APP),
+                update_strategy=objects.rolling_daemon_set(context.settings.layer.agents.max_unavailable),
+                template=core.PodTemplateSpecArgs(
+                    metadata=ObjectMetaArgs(labels=context.owner.labels(APP)), spec=self._pod()
+                ),
+            ),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[account, credential, self.config]),
+        )
+        self.register_outputs({})
+
+    def _account(self) -> core.ServiceAccount:
+        account = declare_account(APP, namespace=names.NODES_NAMESPACE, context=self._context, parent=self)
+        declare_cluster_role(
+            names.ALLOY_ROLE,
+            # Pods of its node (the field selector is no boundary: the right is to list all), and their namespaces' labels.
+            [read_rule("", "pods", "namespaces")],
+            account=APP,
+            namespace=names.NODES_NAMESPACE,
+            context=self._context,
+            parent=self,
+        )
+        return account
+
+    def _credential(self) -> pulumi.Resource:
+        key = self._context.settings.gateway_key.get_secret_value()
+        return declare_secret(
+            PUSH_SECRET,
+            {alloy.CREDENTIAL_FILE: credentials.layer_token(key, "push")},
+            namespace=names.NODES_NAMESPACE,
+            context=self._context,
+            parent=self,
+        )
+
+    def _config(self) -> VersionedConfig:
+        return VersionedConfig(
+            APP,
+            {alloy.CONFIG_FILE: alloy.agent_config(self._context.settings.cluster.name)},
+            namespace=names.NODES_NAMESPACE,
+            owner=self._context.owner,
+            deployed=self._context.config_history.get(APP, []),
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+
+    def _pod(self) -> core.PodSpecArgs:
+        placement = for_node_agents(self._context.settings.cluster)
+        return core.PodSpecArgs(
+            service_account_name=APP,
+            automount_service_account_token=True,
+            priority_class_name=priority_class_name(self._context),
+            node_selector=dict(placement.node_selector),
+            affinity=objects.affinity(placement),
+            tolerations=objects.tolerations(placement),
+            # Time to push what was read: batches wait for up to 30 s while the store answers 5xx.
+            termination_grace_period_seconds=60,
+            security_context=core.PodSecurityContextArgs(
+                seccomp_profile=core.SeccompProfileArgs(type="RuntimeDefault")
+            ),
+            containers=[self._container()],
+            volumes=[
+                objects.config_map_volume("config", self.config.config_map),
+                objects.secret_volume("credential", PUSH_SECRET),
+                objects.host_path("logs", alloy.LOG_FOLDER, "Directory"),
+                objects.host_path("storage", NODE_STORAGE, "DirectoryOrCreate"),
+                objects.empty_dir("tmp", "64Mi"),
+            ],
+        )
+
+    def _container(self) -> core.ContainerArgs:
+        return core.ContainerArgs(
+            name=APP,
+            image=IMAGES["alloy"],
+            args=list(alloy.ARGUMENTS),
+            env=[
+                objects.field_env(alloy.NODE_NAME_VARIABLE, "spec.nodeName"),
+                core.EnvVarArgs(name="GOMEMLIMIT", value="460MiB"),  # 90 % of the limit
+            ],
+            ports=[core.ContainerPortArgs(name="http", container_port=names.ALLOY_PORT)],
+            # Not /-/healthy for liveness: one unhealthy component would restart the agent, which mends nothing.
+            readiness_probe=objects.http_probe(alloy.READY_PATH, names.ALLOY_PORT),
+            # Alloy's own estimate is 1 core and 120 MiB per MiB/s of logs; 100Mi crashed at 100 pods (alloy#1185).
+            resources=objects.resources("100m", "192Mi", "512Mi"),
+            # The kubelet writes log files 0640 for root: uid 0 reads them as their owner, without any capability.
+            security_context=objects.container_security(root=True),
+            volume_mounts=[
+                objects.mount("config", alloy.CONFIG_FOLDER),
+                objects.mount("credential", alloy.CREDENTIAL_FOLDER),
+                objects.mount("logs", alloy.LOG_FOLDER),
+                objects.mount("storage", alloy.STORAGE_FOLDER, read_only=False),
+                objects.mount("tmp", "/tmp", read_only=False),
+            ],
+        )

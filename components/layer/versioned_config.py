@@ -1,0 +1,75 @@
+"""Content-addressed ConfigMaps: a changed text gets a new object, and the pods that mount it roll.
+
+The hash is in the logical name too, and the previous text stays declared. With one stable logical name the engine deletes
+the *live* object after a failed rollout and a rollback: measured, see docs/adr/0007-versioned-configuration.md.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+
+import pulumi
+from pulumi_kubernetes.core.v1 import ConfigMap
+
+from components.objects import Owner
+
+KEPT = 2
+"""Versions that stay declared: the live one, and the one that a rollback goes to."""
+
+
+def content_hash(data: Mapping[str, str]) -> str:
+    """Ten hexadecimal digits of the SHA-256 over names and texts."""
+    return hashlib.sha256(json.dumps(dict(data), sort_keys=True).encode()).hexdigest()[:10]
+
+
+def versions(current: Mapping[str, str], deployed: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+    """The versions to declare: the current one first, then the newest other ones of those deployed before."""
+    kept = [dict(current)]
+    for version in deployed:
+        if dict(version) not in kept:
+            kept.append(dict(version))
+    return kept[:KEPT]
+
+
+class VersionedConfig(pulumi.ComponentResource):
+    """One configuration, as immutable ConfigMaps named after their content."""
+
+    config_map: str
+    """Name of the current ConfigMap: a literal, known at preview."""
+
+    history: list[dict[str, str]]
+    """What the stack exports, for the next deployment to keep."""
+
+    def __init__(
+        self,
+        name: str,
+        data: Mapping[str, str],
+        *,
+        namespace: str,
+        owner: Owner,
+        deployed: Sequence[Mapping[str, str]],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """Declares the current version and the previous one.
+
+        Args:
+            name: of the configuration; objects are called `<name>-<hash>`.
+            data: file names and texts; nothing secret, since the texts are exported.
+            namespace: where the pods that mount it run.
+            owner: the stack.
+            deployed: versions deployed before, newest first.
+            opts: options of this component.
+        """
+        super().__init__("shared-observability:layer:VersionedConfig", name, None, opts)
+        self.history = versions(data, deployed)
+        for version in self.history:
+            hashed = f"{name}-{content_hash(version)}"
+            ConfigMap(
+                hashed,
+                metadata=owner.metadata(hashed, namespace, app=name),
+                data=version,
+                immutable=True,
+                opts=pulumi.ResourceOptions(parent=self),
+            )
+        self.config_map = f"{name}-{content_hash(data)}"
+        self.register_outputs({})

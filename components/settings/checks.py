@@ -1,0 +1,278 @@
+"""What one part of the settings says about another: names that must exist, namespaces with one owner, signals that are on.
+
+The checks read the plain data, not the validated tree, so that a malformed value in one place never hides a wrong
+reference in another; what has the wrong shape is passed over here, since the model reports it.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import Any
+
+from components.cluster import instance_types, node_groups
+from components.names import LAYER_NAMESPACE, NODES_NAMESPACE, PLATFORM_TENANT, PREFIX
+from components.settings.mistakes import Mistake, closest
+
+Raw = Mapping[str, Any]
+
+RESERVED_NAMESPACES = ("default", LAYER_NAMESPACE, NODES_NAMESPACE)
+# Tenants of the stores that are not app teams: namespaces without a tenant, and the layer's own credentials.
+RESERVED_TENANTS = (PLATFORM_TENANT, "layer")
+HOURS = {"h": 1, "d": 24, "w": 24 * 7, "y": 24 * 365}
+GATEWAY_KEY_BYTES = 32
+
+
+def mapping(value: Any) -> Raw:
+    """The value if it is a mapping, else an empty one: the model reports the wrong shape."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def texts(value: Any) -> list[tuple[int, str]]:
+    """The texts of a list with their places, passing over what is no text."""
+    items = value if isinstance(value, list) else []
+    return [(i, item) for i, item in enumerate(items) if isinstance(item, str)]
+
+
+def hours(duration: Any) -> int | None:
+    """A duration such as `7d` in hours, or None if it is malformed."""
+    text = duration if isinstance(duration, str) else ""
+    return (
+        int(text[:-1]) * HOURS[text[-1]]
+        if text[:-1].isascii() and text[:-1].isdigit() and text[-1] in HOURS
+        else None
+    )
+
+
+def is_off(value: Any) -> bool:
+    """`off` or false."""
+    return value is False or value in ("off", "none")
+
+
+def reference_mistakes(raw: Raw) -> list[Mistake]:
+    """All mistakes of one environment that its shape alone does not show.
+
+    Args:
+        raw: the settings as plain data, with the keys `cluster`, `layer`, `tenants` and `gatewayKey`.
+    """
+    cluster, layer, tenants = (mapping(raw.get(key)) for key in ("cluster", "layer", "tenants"))
+    groups = mapping(cluster.get("nodeGroups"))
+    return [
+        *_node_groups(groups),
+        *_overlapping_groups(groups),
+        *_runs_on("layer", layer, groups),
+        *_log_retention("layer.logs", mapping(layer.get("logs"))),
+        *_tenant_names(tenants),
+        *_namespaces(tenants),
+        *(
+            m
+            for name, tenant in tenants.items()
+            for m in _tenant(f"tenants.{name}", mapping(tenant), groups, layer)
+        ),
+        *_gateway_key(raw.get("gatewayKey")),
+    ]
+
+
+def _node_groups(groups: Raw) -> Iterator[Mistake]:
+    for name, value in groups.items():
+        path, group = f"cluster.nodeGroups.{name}", mapping(value)
+        for i, type_name in texts(group.get("instanceTypes")):
+            if instance_types.lookup(type_name) is None and not group.get("maxPods"):
+                near = ", ".join(instance_types.closest(type_name))
+                yield Mistake(
+                    f"{path}.instanceTypes[{i}]",
+                    f"no instance type is called '{type_name}'",
+                    f"{f'Closest: {near}. ' if near else ''}For a type that is newer than the table, set {path}.maxPods",
+                )
+        if group and not group.get("instanceTypes") and not group.get("maxPods"):
+            yield Mistake(
+                path,
+                "says neither instanceTypes nor maxPods, so its pod slots are unknown",
+                "Add one",
+            )
+        if group.get("kind") == "other" and not group.get("selector"):
+            yield Mistake(
+                f"{path}.selector",
+                "is missing: nodes of kind other have no label of their own",
+                "Add {key: LABEL, values: [VALUE]} with a label that exactly these nodes carry",
+            )
+        nodes = mapping(group.get("nodes"))
+        low, high = nodes.get("min"), nodes.get("max")
+        if isinstance(low, int) and isinstance(high, int) and low > high >= 1:
+            yield Mistake(f"{path}.nodes", f"min {low} is more than max {high}", "Swap them")
+
+
+def _overlapping_groups(groups: Raw) -> Iterator[Mistake]:
+    def nodes(name: str, group: Raw) -> set[tuple[str, str]]:
+        selector = mapping(group.get("selector"))
+        if selector:
+            return {(str(selector.get("key")), value) for _, value in texts(selector.get("values"))}
+        key = node_groups.LABELS.get(str(group.get("kind", "managed")))
+        return {(key, name)} if key else set()
+
+    selected = {name: nodes(name, mapping(group)) for name, group in groups.items()}
+    for one, other in combinations(sorted(selected), 2):
+        for key, value in sorted(selected[one] & selected[other]):
+            yield Mistake(
+                f"cluster.nodeGroups.{other}.selector",
+                f"selects the nodes with {key}={value}, which '{one}' selects too, so they would be counted twice",
+                "Give each group a label value of its own",
+            )
+
+
+def _runs_on(path: str, section: Raw, groups: Raw) -> Iterator[Mistake]:
+    if not groups:
+        return  # said once, where the groups are missing
+    for i, name in texts(section.get("runsOn")):
+        if name not in groups:
+            near = closest(name, groups)
+            declared = ", ".join(sorted(groups))
+            yield Mistake(
+                f"{path}.runsOn[{i}]",
+                f"no node group is called '{name}'",
+                f"Declared: {declared}{f' ({near})' if near else ''}",
+            )
+    if not section.get("runsOn") and groups and all(_hard_taints(group) for group in groups.values()):
+        yield Mistake(
+            f"{path}.runsOn",
+            "is missing, and every node group has taints, so nothing is allowed by default",
+            f"Name the groups: {', '.join(groups)}",
+        )
+
+
+def _hard_taints(group: Any) -> bool:
+    taints = mapping(group).get("taints")
+    items = taints if isinstance(taints, list) else []
+    return any(mapping(taint).get("effect") != "PreferNoSchedule" for taint in items)
+
+
+def _log_retention(path: str, section: Raw, key: str = "retention") -> Iterator[Mistake]:
+    kept = hours(section.get(key))
+    if kept is not None and kept < HOURS["d"]:
+        # Loki's compactor refuses less: docs "retention_period … minimum 24h".
+        yield Mistake(
+            f"{path}.{key}",
+            "is less than the 24h below which Loki refuses to start",
+            "Write 24h or more",
+        )
+
+
+def _tenant_names(tenants: Raw) -> Iterator[Mistake]:
+    for name in tenants:
+        if name in RESERVED_TENANTS:
+            yield Mistake(
+                f"tenants.{name}",
+                f"'{name}' is the layer's own name in the stores",
+                "Choose another name",
+            )
+
+
+def owned_namespaces(tenants: Raw) -> Iterator[tuple[str, str, str]]:
+    """(namespace, tenant, path of the setting that names it) for each namespace of each tenant."""
+    for name, value in tenants.items():
+        written = mapping(mapping(value).get("namespaces"))
+        if written:
+            yield from ((namespace, name, f"tenants.{name}.namespaces.{namespace}") for namespace in written)
+        else:
+            yield name, name, f"tenants.{name}"
+
+
+def _namespaces(tenants: Raw) -> Iterator[Mistake]:
+    owners: dict[str, str] = {}
+    for namespace, tenant, path in owned_namespaces(tenants):
+        if namespace in RESERVED_NAMESPACES or namespace.startswith("kube-"):
+            yield Mistake(
+                path,
+                f"namespace '{namespace}' is reserved, so no tenant can own it",
+                "Name the team's own namespace under `namespaces`",
+            )
+        if namespace in owners:
+            yield Mistake(
+                path,
+                f"namespace '{namespace}' belongs to tenant '{owners[namespace]}' already, and data of "
+                "a namespace has one owner",
+                "Take it from one of them",
+            )
+        owners.setdefault(namespace, tenant)
+
+
+def _tenant(path: str, tenant: Raw, groups: Raw, layer: Raw) -> Iterator[Mistake]:
+    yield from _runs_on(path, tenant, groups)
+    yield from _pods(path, tenant)
+    yield from _log_retention(path, tenant)
+    for signal, reason in (("logs", "no log store"), ("metrics", "no metrics store")):
+        wanted = tenant.get(signal)
+        if is_off(layer.get(signal)) and wanted is not None and not is_off(wanted):
+            yield Mistake(
+                f"{path}.{signal}",
+                f"is on, but layer.{signal} is off, so there is {reason}",
+                f"Turn layer.{signal} on, or write `{signal}: off` here",
+            )
+    if tenant.get("dashboards") in (True, "on"):
+        yield Mistake(
+            f"{path}.dashboards",
+            "is on, but a tenant's Grafana needs the gateway, which is not part of this version",
+            "Write `dashboards: off`, or leave it out",
+        )
+    for key in mapping(tenant.get("labels")):
+        domain = key.partition("/")[0] if "/" in key else ""
+        if domain == PREFIX or domain.endswith(("kubernetes.io", "k8s.io")):
+            yield Mistake(
+                f'{path}.labels["{key}"]',
+                f"labels of {domain} are not a tenant's to choose",
+                "Use a domain of your own",
+            )
+
+
+def _pods(path: str, tenant: Raw) -> Iterator[Mistake]:
+    total, namespaces = tenant.get("pods"), mapping(tenant.get("namespaces"))
+    stated = {name: mapping(value).get("pods") for name, value in namespaces.items()}
+    if not any(isinstance(pods, int) for pods in stated.values()) and total is None and "pods" not in tenant:
+        yield Mistake(
+            f"{path}.pods",
+            "is missing: it is the tenant's quota and its share of the pod budget",
+            "Write the peak, rollouts included",
+        )
+        return
+    unstated = [name for name, pods in stated.items() if pods is None]
+    if unstated and len(stated) > 1:
+        yield from (
+            Mistake(
+                f"{path}.namespaces.{name}.pods",
+                "is missing: with several namespaces each has a quota of its own",
+                "Write the peak of this namespace",
+            )
+            for name in unstated
+        )
+    numbers = [pods for pods in stated.values() if isinstance(pods, int)]
+    if isinstance(total, int) and numbers and not unstated and sum(numbers) != total:
+        yield Mistake(
+            f"{path}.pods",
+            f"is {total}, but its namespaces add up to {sum(numbers)}",
+            "Leave it out, or make them equal",
+        )
+    own = own_pods(tenant)
+    for name, pods in [("", total), *stated.items()]:
+        if isinstance(pods, int) and 0 < pods < own:
+            where = f"{path}.namespaces.{name}.pods" if name else f"{path}.pods"
+            yield Mistake(
+                where,
+                f"is a quota of {pods}, but the tenant stack itself needs {own}",
+                f"Write {own} or more",
+            )
+            return
+
+
+def own_pods(tenant: Raw) -> int:
+    """Pods that the tenant stack itself puts into the tenant's first namespace, one more while its collector is replaced."""
+    return 2 if tenant.get("logs") == "api" else 0
+
+
+def _gateway_key(key: Any) -> Iterator[Mistake]:
+    if isinstance(key, str) and len(key.encode()) < GATEWAY_KEY_BYTES:
+        yield Mistake(
+            "gatewayKey",
+            f"is shorter than {GATEWAY_KEY_BYTES} bytes, and every token derives from it",
+            MAKE_KEY,
+        )
+
+
+MAKE_KEY = "Make one: openssl rand -hex 32 | pulumi config set --secret gatewayKey"

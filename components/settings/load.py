@@ -1,0 +1,174 @@
+"""Reads an environment's settings once: from Pulumi's configuration to a validated tree, or all mistakes at once."""
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import pulumi
+from pydantic import ValidationError
+
+from components.settings.checks import MAKE_KEY, is_off, mapping, reference_mistakes
+from components.settings.mistakes import Mistake, SettingsError, closest, from_pydantic
+from components.settings.model import Settings
+
+KEYS = tuple(field.alias or name for name, field in Settings.model_fields.items())
+SECRET_KEYS = ("gatewayKey",)
+# The executor's own code for "the error was shown already": any other adds a second, empty error to the output.
+ALREADY_SHOWN = 32
+
+
+def load_or_exit() -> Settings:
+    """The settings of this stack; shows all mistakes and ends the program, before anything is registered, if there are any.
+
+    Raises:
+        SystemExit: with status 32. `pulumi.log.error` alone would leave exit status 0.
+    """
+    config = {
+        **pulumi.runtime.config.get_config_env(),
+        **pulumi.runtime.config.CONFIG.get(),
+    }
+    try:
+        return parse(
+            config,
+            pulumi.runtime.config._SECRET_KEYS.get(),
+            pulumi.get_project(),
+            pulumi.get_stack(),
+        )
+    except SettingsError as error:
+        pulumi.log.error(str(error))
+        raise SystemExit(ALREADY_SHOWN) from None
+
+
+def parse(config: Mapping[str, str], secret_keys: Collection[str], project: str, stack: str) -> Settings:
+    """Validates a stack's whole configuration.
+
+    Args:
+        config: all keys with their namespace (`shared-observability:cluster`), values as texts, objects as JSON.
+        secret_keys: the keys that hold a secret anywhere inside.
+        project: namespace of the keys that are ours.
+        stack: name of the stack, for the message.
+
+    Raises:
+        SettingsError: with every mistake.
+    """
+    raw = {
+        key.partition(":")[2]: _plain(key, value)
+        for key, value in config.items()
+        if key.startswith(f"{project}:")
+    }
+    secret = {key.partition(":")[2] for key in secret_keys if key.startswith(f"{project}:")}
+    misplaced = list(_misplaced_secrets(raw, secret))
+    shown = {key: value for key, value in raw.items() if key in KEYS}
+    mistakes = [
+        *_unknown_keys(raw),
+        *_foreign_keys(config),
+        *misplaced,
+        *reference_mistakes(shown),
+    ]
+    try:
+        settings = Settings.model_validate_json(json.dumps(_follow_layer(shown)))
+    except ValidationError as error:
+        known = {mistake.path for mistake in mistakes}
+        shape = [
+            from_pydantic(dict(e), _siblings(e["loc"]))
+            for e in error.errors(include_input=False, include_url=False)
+        ]
+        raise SettingsError([*mistakes, *(m for m in shape if m.path not in known)], stack) from None
+    if mistakes:
+        raise SettingsError(mistakes, stack)
+    return settings
+
+
+def _plain(key: str, value: str) -> Any:
+    """Objects arrive as JSON; gatewayKey is always text, even when it looks like a number."""
+    if key.partition(":")[2] in SECRET_KEYS:
+        return value
+    try:
+        return json.loads(value)
+    except json.JSONDecodeError:
+        return value
+
+
+def _follow_layer(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """A tenant that says nothing about a signal follows the layer: what the layer has off is off."""
+    layer, tenants = mapping(raw.get("layer")), raw.get("tenants")
+    if not isinstance(tenants, Mapping):
+        return dict(raw)
+    off = {signal: "off" for signal in ("logs", "metrics") if is_off(layer.get(signal))}
+    return {
+        **raw,
+        "tenants": {n: {**off, **t} if isinstance(t, Mapping) else t for n, t in tenants.items()},
+    }
+
+
+def _unknown_keys(raw: Mapping[str, Any]) -> Iterator[Mistake]:
+    for key in raw:
+        if key not in KEYS:
+            near = closest(key, KEYS)
+            yield Mistake(
+                key,
+                "is not a setting",
+                f"Allowed: {', '.join(KEYS)}{f' ({near})' if near else ''}",
+            )
+
+
+def _foreign_keys(config: Mapping[str, str]) -> Iterator[Mistake]:
+    for key in config:
+        if key.startswith("kubernetes:"):
+            yield Mistake(
+                key,
+                "has no effect: every object names its own provider, and the ambient one is disabled",
+                "Remove it, and say where objects go by cluster.target",
+            )
+
+
+def _misplaced_secrets(raw: Mapping[str, Any], secret: Collection[str]) -> Iterator[Mistake]:
+    for key in raw:
+        if key in secret and key not in SECRET_KEYS:
+            yield Mistake(
+                key,
+                "holds a `secure:` value, which would reach state and rendered files in plain text",
+                "Only gatewayKey can be secret: move the value out",
+            )
+    if "gatewayKey" in raw and "gatewayKey" not in secret:
+        yield Mistake(
+            "gatewayKey",
+            "is in plain text",
+            f"Treat it as leaked and make a new one. {MAKE_KEY}",
+        )
+    if "gatewayKey" not in raw:
+        yield Mistake("gatewayKey", "is missing, and every token derives from it", MAKE_KEY)
+
+
+def _siblings(location: Sequence[str | int]) -> list[str]:
+    """The keys that are allowed where `location` points to an unknown one, read from the settings' own JSON schema."""
+    root = Settings.model_json_schema()
+    here = [root]
+    for part in location[:-1]:
+        here = [found for node in here for found in _step(_branches(node, root), part)]
+    return [key for node in here for branch in _branches(node, root) for key in branch.get("properties", {})]
+
+
+def _branches(node: dict[str, Any], root: dict[str, Any]) -> list[dict[str, Any]]:
+    """The node itself, with references and unions looked through."""
+    if "$ref" in node:
+        return _branches(root["$defs"][node["$ref"].rpartition("/")[2]], root)
+    union = node.get("oneOf") or node.get("anyOf")
+    return [found for branch in union for found in _branches(branch, root)] if union else [node]
+
+
+def _step(branches: list[dict[str, Any]], part: str | int) -> list[dict[str, Any]]:
+    """One step down; a tag such as `<render>` chooses among the branches of a union."""
+    if isinstance(part, int):
+        return [branch["items"] for branch in branches if "items" in branch]
+    if part.startswith("<"):
+        return [
+            b
+            for b in branches
+            if b.get("properties", {}).get("kind", {}).get("const", part[1:-1]) == part[1:-1]
+        ]
+    return [
+        branch.get("properties", {}).get(part) or branch["additionalProperties"]
+        for branch in branches
+        if part in branch.get("properties", {}) or isinstance(branch.get("additionalProperties"), dict)
+    ]

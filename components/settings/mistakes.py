@@ -1,0 +1,139 @@
+"""A user's mistake, and how it is told: path as written in the stack file, what is wrong, what is right, what to do next."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from typing_extensions import override
+
+
+@dataclass(frozen=True, order=True)
+class Mistake:
+    """One mistake.
+
+    Attributes:
+        path: the setting, as written in the stack file (`cluster.nodeGroups.web.instanceTypes[0]`).
+        problem: what is wrong, and why it matters where that is not plain; never a value that could be secret.
+        remedy: what is allowed, or what to do; a command where there is one.
+    """
+
+    path: str
+    problem: str
+    remedy: str
+
+    @override
+    def __str__(self) -> str:
+        """What a person reads."""
+        return f"{self.path}: {self.problem}. {self.remedy}"
+
+
+class SettingsError(Exception):
+    """All mistakes of one environment's settings, in the order of their paths."""
+
+    def __init__(self, mistakes: Iterable[Mistake], stack: str = "") -> None:
+        self.mistakes = tuple(sorted(set(mistakes)))
+        self.stack = stack
+        super().__init__(self._text())
+
+    def _text(self) -> str:
+        count = len(self.mistakes)
+        where = f"Pulumi.{self.stack}.yaml" if self.stack else "the stack's settings"
+        head = f"{count} mistake{'s' if count != 1 else ''} in {where}; nothing was deployed."
+        tail = f"Every setting: docs/settings.md. Then: make preview ENV={self.stack or 'dev'}"
+        return "\n".join([head, *(f"  {mistake}" for mistake in self.mistakes), tail])
+
+
+def dotted(location: Sequence[str | int]) -> str:
+    """`("a", "b", 0)` as `a.b[0]`; a key that holds a dot or a slash is quoted as `pulumi config set --path` wants it."""
+    text = ""
+    for part in location:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif part and all(c.isalnum() or c in "-_" for c in part):
+            text += f".{part}" if text else part
+        else:
+            text += f'["{part}"]'
+    return text
+
+
+def closest(word: str, allowed: Iterable[str]) -> str:
+    """` Closest: a, b.` for a misspelt word, or nothing."""
+    found = get_close_matches(word, list(allowed), n=3, cutoff=0.6)
+    return f"closest: {', '.join(found)}" if found else ""
+
+
+_PATTERNS = {
+    r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$": (
+        "is not a DNS label (RFC 1123)",
+        "Use up to 63 lower-case letters, digits and '-', with a letter or digit at both ends",
+    ),
+    r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$": (
+        "is not the name of a node group",
+        "Use up to 63 letters, digits, '-' and '_', with a letter or digit first",
+    ),
+    r"^[1-9][0-9]*(h|d|w|y)$": (
+        "is not a duration",
+        "Write a whole number and h, d, w or y: 24h, 7d, 2w, 1y",
+    ),
+    r"^[1-9][0-9]*(s|m)$": (
+        "is not a duration",
+        "Write a whole number and s or m: 30s, 1m",
+    ),
+    r"^[1-9][0-9]*(Mi|Gi|Ti)$": (
+        "is not a size",
+        "Write a whole number and Mi, Gi or Ti: 50Gi",
+    ),
+}
+
+_TYPES = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "string_type": "text",
+    "bool_type": "true or false (or on, off)",
+    "tuple_type": "a list: [a, b]",
+    "mapping_type": "a mapping: {key: value}",
+    "dict_type": "a mapping: {key: value}",
+    "model_type": "a mapping: {key: value}",
+    "model_attributes_type": "a mapping: {key: value}",
+}
+
+
+def from_pydantic(error: Mapping[str, Any], allowed_keys: Sequence[str]) -> Mistake:
+    """Turns one of pydantic's errors into a mistake.
+
+    Args:
+        error: an item of `ValidationError.errors(include_input=False)`.
+        allowed_keys: keys that are allowed where an unknown one was found.
+    """
+    location = [p for p in error["loc"] if not (isinstance(p, str) and (p.startswith("<") or p == "[key]"))]
+    path, context, kind = dotted(location), error.get("ctx", {}), error["type"]
+    key = str(location[-1]) if location else ""
+    if kind == "missing":
+        return Mistake(path, "is missing", "Add it")
+    if kind == "extra_forbidden":
+        near = closest(key, allowed_keys)
+        return Mistake(
+            path,
+            "is not a setting",
+            f"Allowed here: {', '.join(allowed_keys)}{f' ({near})' if near else ''}",
+        )
+    if kind == "literal_error":
+        return Mistake(
+            path,
+            "has a value that is not allowed",
+            f"Allowed: {context['expected'].replace(chr(39), '')}",
+        )
+    if kind == "string_pattern_mismatch":
+        problem, remedy = _PATTERNS.get(
+            context["pattern"], ("is malformed", f"It must match {context['pattern']}")
+        )
+        return Mistake(path, problem, remedy)
+    if kind in ("too_short", "string_too_short"):
+        return Mistake(path, "is too short", f"At least {context['min_length']} needed")
+    if kind in ("greater_than_equal", "less_than_equal"):
+        bound = f"at least {context['ge']}" if "ge" in context else f"at most {context['le']}"
+        return Mistake(path, "is out of range", f"It must be {bound}")
+    if kind in _TYPES:
+        return Mistake(path, "has the wrong type", f"Write {_TYPES[kind]}")
+    return Mistake(path, str(error["msg"]).lower(), "See docs/settings.md")
