@@ -17,6 +17,8 @@ import yaml
 
 Object = dict[str, Any]
 MANAGER = "simulator"
+NOT_FOUND = 404
+ERRORS = 400  # and above
 _DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 
@@ -63,7 +65,7 @@ class Api:
         try:
             return self.get(resource, name, namespace)
         except ApiError as error:
-            if error.status == 404:
+            if error.status == NOT_FOUND:
                 return None
             raise
 
@@ -88,14 +90,13 @@ class Api:
         path = self._path(resource, namespace, name) + (f"/{sub}" if sub else "")
         return self.request("PATCH", path, change, content="application/merge-patch+json")
 
-    def delete(self, resource: str, name: str, namespace: str | None = None) -> None:
-        """Deletes an object and waits for nothing; no error when there is none."""
+    def delete(self, resource: str, name: str, namespace: str | None = None, *, now: bool = False) -> None:
+        """Deletes an object and waits for nothing, `now` without a pod's grace; no error when there is none."""
+        query = {"propagationPolicy": "Background", **({"gracePeriodSeconds": "0"} if now else {})}
         try:
-            self.request(
-                "DELETE", self._path(resource, namespace, name), query={"propagationPolicy": "Background"}
-            )
+            self.request("DELETE", self._path(resource, namespace, name), query=query)
         except ApiError as error:
-            if error.status != 404:
+            if error.status != NOT_FOUND:
                 raise
 
     # --- requests ---
@@ -113,7 +114,7 @@ class Api:
         """One request for JSON; ApiError for an answer of 400 and above, UnreachableError when there is none."""
         status, text = self.raw(method, path, body, query=query, content=content, accept=accept)
         answer = json.loads(text) if text.lstrip().startswith("{") else {"message": text}
-        if status >= 400:
+        if status >= ERRORS:
             raise ApiError(status, answer.get("message", text), answer.get("reason", ""))
         return dict(answer)
 

@@ -13,6 +13,7 @@ from simulator.api import Object
 from simulator.tools import SimulatorError
 
 FILES = ("sa.key", "server.key", "server.crt", "tokens.csv", "kubeconfig", "stages.yaml")
+USER = "simulator"  # in the kubeconfig: by it the simulator knows its own files
 FOLDERS = ("etcd", "certs", "tmp")
 # Outside the range from which the kernel takes ports for outgoing connections (from 32768 by default): while the
 # API server is down in a test, nothing else may get its port.
@@ -150,8 +151,8 @@ def write_credentials(state: Path, port: int, context: str) -> None:
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": context, "cluster": cluster}],
-        "users": [{"name": "admin", "user": {"token": token}}],
-        "contexts": [{"name": context, "context": {"cluster": context, "user": "admin"}}],
+        "users": [{"name": USER, "user": {"token": token}}],
+        "contexts": [{"name": context, "context": {"cluster": context, "user": USER}}],
         "current-context": context,
     }
     _write(state / "kubeconfig", yaml.safe_dump(config, sort_keys=False))
