@@ -45,14 +45,7 @@ def rules() -> list[PolicyRuleArgs]:
 class KubeStateMetrics(pulumi.ComponentResource):
     """One pod, its account, and a Service that Prometheus scrapes once."""
 
-    def __init__(
-        self,
-        name: str,
-        context: Context,
-        *,
-        depends_on: list[pulumi.Resource],
-        opts: pulumi.ResourceOptions | None = None,
-    ) -> None:
+    def __init__(self, name: str, context: Context, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("shared-observability:layer:KubeStateMetrics", name, None, opts)
         self._context = context
         account = declare_account(APP, namespace=names.LAYER_NAMESPACE, context=context, parent=self)
@@ -64,7 +57,7 @@ class KubeStateMetrics(pulumi.ComponentResource):
             context=context,
             parent=self,
         )
-        options = pulumi.ResourceOptions(parent=self, depends_on=[account, *depends_on])
+        options = pulumi.ResourceOptions(parent=self, depends_on=[account])
         apps.Deployment(
             APP,
             metadata=context.owner.metadata(APP, names.LAYER_NAMESPACE, app=APP),
@@ -115,7 +108,9 @@ class KubeStateMetrics(pulumi.ComponentResource):
             ],
             ports=[
                 core.ContainerPortArgs(name="http", container_port=names.KUBE_STATE_METRICS_PORT),
-                core.ContainerPortArgs(name="telemetry", container_port=names.KUBE_STATE_METRICS_TELEMETRY_PORT),
+                core.ContainerPortArgs(
+                    name="telemetry", container_port=names.KUBE_STATE_METRICS_TELEMETRY_PORT
+                ),
             ],
             liveness_probe=objects.http_probe("/livez", names.KUBE_STATE_METRICS_PORT, period=30),
             readiness_probe=objects.http_probe("/readyz", names.KUBE_STATE_METRICS_TELEMETRY_PORT),

@@ -34,6 +34,9 @@ def versions(current: Mapping[str, str], deployed: Sequence[Mapping[str, str]]) 
 class VersionedConfig(pulumi.ComponentResource):
     """One configuration, as immutable ConfigMaps named after their content."""
 
+    name: str
+    """Of the configuration."""
+
     config_map: str
     """Name of the current ConfigMap: a literal, known at preview."""
 
@@ -61,6 +64,7 @@ class VersionedConfig(pulumi.ComponentResource):
             opts: options of this component.
         """
         super().__init__("shared-observability:layer:VersionedConfig", name, None, opts)
+        self.name = name
         self.history = versions(data, deployed)
         for version in self.history:
             hashed = f"{name}-{content_hash(version)}"

@@ -19,15 +19,18 @@ FORCE = {"pulumi.com/patchForce": "true"}
 
 
 def namespace_labels(tenant_name: str, tenant: Tenant, level: str | None, context: Context) -> dict[str, str]:
-    """The labels by which node agents and Prometheus know a namespace's tenant and signals, and its Pod Security level."""
-    security = {names.POD_SECURITY_LABEL: level, "pod-security.kubernetes.io/warn": level} if level else {}
+    """The labels by which node agents and Prometheus know a namespace's tenant and signals, and its Pod Security level.
+
+    Not `app.kubernetes.io/managed-by`: in an adopted namespace that label is another tool's.
+    """
+    security = {names.POD_SECURITY_LABEL: level} if level else {}
     return {
         **tenant.labels,
         **security,
         names.TENANT_LABEL: tenant_name,
         names.LOGS_LABEL: tenant.logs,
         names.METRICS_LABEL: str(tenant.metrics).lower(),
-        **context.owner.labels(),
+        names.OWNER_LABEL: context.owner.stack,
     }
 
 

@@ -1,0 +1,47 @@
+"""The layer, composed from its parts: each is there only if its signal is on."""
+
+import pulumi
+
+from components.context import Context
+from components.layer.host_metrics import NodeExporter
+from components.layer.kube_state_metrics import KubeStateMetrics
+from components.layer.namespaces import AgentsPriority, LayerNamespaces
+from components.layer.node_agents import NodeAgents
+from components.layer.versioned_config import VersionedConfig
+
+
+class SharedLayer(pulumi.ComponentResource):
+    """What runs once per cluster: node agents in one namespace, stores in the other."""
+
+    config_history: dict[str, list[dict[str, str]]]
+    """Configurations to keep declared in the next deployment, by name."""
+
+    def __init__(self, name: str, context: Context, *, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("shared-observability:layer:SharedLayer", name, None, opts)
+        self._context = context
+        self._namespaces = LayerNamespaces(
+            f"{name}-namespaces", context, opts=pulumi.ResourceOptions(parent=self)
+        )
+        self._priority = AgentsPriority(f"{name}-priority", context, opts=pulumi.ResourceOptions(parent=self))
+        configs = [*self._declare_agents(name), *self._declare_metrics(name), *self._declare_logs(name)]
+        self.config_history = {config.name: config.history for config in configs}
+        self.register_outputs({})
+
+    def _declare_agents(self, name: str) -> list[VersionedConfig]:
+        layer = self._context.settings.layer
+        options = pulumi.ResourceOptions(parent=self, depends_on=[self._namespaces.nodes, self._priority])
+        if layer.host_metrics == "node-exporter" and layer.metrics != "off":
+            NodeExporter(f"{name}-node-exporter", self._context, opts=options)
+        if layer.logs == "off":
+            return []
+        return [NodeAgents(f"{name}-node-agents", self._context, opts=options).config]
+
+    def _declare_metrics(self, name: str) -> list[VersionedConfig]:
+        if self._context.settings.layer.metrics == "off":
+            return []
+        options = pulumi.ResourceOptions(parent=self, depends_on=[self._namespaces.layer])
+        KubeStateMetrics(f"{name}-kube-state-metrics", self._context, opts=options)
+        return []
+
+    def _declare_logs(self, name: str) -> list[VersionedConfig]:
+        return []

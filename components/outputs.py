@@ -1,0 +1,31 @@
+"""What an environment exports: for people, for the next deployment, and for other stacks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from components.cluster.preflight import volumes
+from components.names import LAYER_NAMESPACE, NODES_NAMESPACE
+from components.settings.model import Settings
+from components.tenant.stack import pods_by_namespace
+
+
+def exports(
+    settings: Settings, *, identity: str, config_history: Mapping[str, list[dict[str, str]]]
+) -> dict[str, Any]:
+    """The stack's outputs; nothing in them is secret.
+
+    Args:
+        settings: the environment.
+        identity: of the cluster; the next deployment refuses another one.
+        config_history: texts that the next deployment keeps declared.
+    """
+    return {
+        "cluster": settings.cluster.name,
+        "target": {"kind": settings.cluster.target.kind, "identity": identity},
+        "namespaces": {"layer": LAYER_NAMESPACE, "nodeAgents": NODES_NAMESPACE},
+        "tenants": {
+            name: sorted(pods_by_namespace(name, tenant)) for name, tenant in settings.tenants.items()
+        },
+        "volumes": {claim: size for claim, (size, _) in volumes(settings).items()},
+        "configHistory": dict(config_history),
+    }
