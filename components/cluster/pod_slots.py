@@ -11,10 +11,10 @@ Formulas, with E interfaces of the default network card and A IPv4 addresses per
     recommended cap      110 up to 30 vCPUs, 250 above
 
 What a node really gets depends on who starts it:
-    managed    EKS computes the formula of the CNI's mode, caps it and injects it; with several types the smallest counts.
-               A launch template with an AMI of one's own is not injected: state `maxPods`.
+    managed    EKS computes the formula of the CNI's mode, caps it and injects it; with several types the smallest.
+               Nothing is injected where a launch template names an AMI: state `maxPods`.
     autoMode   min(110, formula), prefix delegation by default.
-    nodePool   Karpenter knows no prefixes and does not cap: E x (A - 1) + 2, with RESERVED_ENIS=1 for custom networking.
+    nodePool   Karpenter knows no prefixes and no cap: E x (A - 1) + 2; custom networking needs RESERVED_ENIS=1.
     other      the image's default: the secondary-IP formula, whatever the CNI's mode is, without a cap.
 A stated `maxPods` wins. Left out: Windows nodes (one interface, A - 1) and Fargate (one pod per node, no DaemonSets),
 where no node agent runs; IPv6 clusters, where addresses are no limit: state `maxPods`.
