@@ -18,7 +18,7 @@ PER_APP_AGENTS = 2  # the incident's shape: an exporter and a log agent of every
 
 
 @dataclass(frozen=True)
-class NodeAgents:
+class AgentsPerNode:
     """The node agents' pods on each node."""
 
     pods: int
@@ -129,7 +129,7 @@ class PodBudget:
     cluster: str
     groups: tuple[GroupBudget, ...]
     demands: tuple[Demand, ...]
-    agents: NodeAgents
+    agents: AgentsPerNode
     default_groups: Class
     """Groups of a tenant that states no `runsOn`."""
 
@@ -236,7 +236,7 @@ def tenant_pods(tenant: Tenant) -> int:
     return max(tenant.pods or 0, sum(namespace.pods or 0 for namespace in tenant.namespaces.values()))
 
 
-def budget(settings: Settings, agents: NodeAgents, layer: Sequence[LayerPods]) -> PodBudget:
+def budget(settings: Settings, agents: AgentsPerNode, layer: Sequence[LayerPods]) -> PodBudget:
     """The pod budget of an environment.
 
     Args:
@@ -263,7 +263,7 @@ def budget(settings: Settings, agents: NodeAgents, layer: Sequence[LayerPods]) -
     )
 
 
-def _group(name: str, group: NodeGroup, agents: NodeAgents) -> GroupBudget:
+def _group(name: str, group: NodeGroup, agents: AgentsPerNode) -> GroupBudget:
     slots, system = pod_slots.of_group(group), node_groups.system_pods(group)
     taken = node_groups.system_addresses(group) + agents.addresses
     return GroupBudget(

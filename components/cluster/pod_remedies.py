@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import islice
 
-from components.cluster.pod_budget import LayerPods, NodeAgents, budget
+from components.cluster.pod_budget import AgentsPerNode, LayerPods, budget
 from components.cluster.remedies.fewer_pods import fewer_pods
 from components.cluster.remedies.max_pods import larger_type, prefix_delegation
 from components.cluster.remedies.more_nodes import more_nodes
@@ -16,7 +16,7 @@ ALTERNATIVES = 3  # of one kind: more is no help
 KINDS = (fewer_pods, other_groups, prefix_delegation, larger_type, more_nodes)
 
 
-def remedies(settings: Settings, agents: NodeAgents, layer: Sequence[LayerPods]) -> tuple[Remedy, ...]:
+def remedies(settings: Settings, agents: AgentsPerNode, layer: Sequence[LayerPods]) -> tuple[Remedy, ...]:
     """What would make the pods fit; nothing if they fit, or if no change of one kind is enough.
 
     Args:

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
 
-from components.cluster.pod_budget import Demand, GroupBudget, LayerPods, NodeAgents, PodBudget, budget
+from components.cluster.pod_budget import AgentsPerNode, Demand, GroupBudget, LayerPods, PodBudget, budget
 from components.settings.model import NodeGroup, Settings
 
 Kind = Literal["fewer pods", "other groups", "prefix delegation", "larger type", "more nodes"]
@@ -47,7 +47,7 @@ class Problem:
     """An environment whose pods do not fit."""
 
     settings: Settings
-    agents: NodeAgents
+    agents: AgentsPerNode
     layer: Sequence[LayerPods]
     found: PodBudget
 
