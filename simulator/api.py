@@ -8,7 +8,7 @@ import http.client
 import json
 import ssl
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -17,6 +17,7 @@ import yaml
 
 Object = dict[str, Any]
 MANAGER = "simulator"
+HTTPS = 443
 NOT_FOUND = 404
 ERRORS = 400  # and above
 _DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -37,18 +38,25 @@ class UnreachableError(Exception):
 class Api:
     """Objects of one cluster, named as for kubectl: `pods`, `leases.coordination.k8s.io`."""
 
-    def __init__(self, kubeconfig: Path, *, impersonate: str | None = None, timeout: float = 30) -> None:
+    def __init__(
+        self, kubeconfig: Path, *, impersonate: str = "", groups: Sequence[str] = (), timeout: float = 30
+    ) -> None:
         config = yaml.safe_load(kubeconfig.read_text())
         cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
         self._address = urlsplit(cluster["server"])
-        self._headers = {"Authorization": f"Bearer {user['token']}", "Accept": "application/json"}
+        self._headers = [("Authorization", f"Bearer {user['token']}")]
         if impersonate:
-            self._headers["Impersonate-User"] = impersonate
+            self._headers += [("Impersonate-User", impersonate), *(("Impersonate-Group", g) for g in groups)]
         authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
         self._tls = ssl.create_default_context(cadata=authority)
         self._timeout = timeout
         self._local = threading.local()
         self._kinds: dict[str, tuple[str, str, bool]] = {}
+
+    @property
+    def port(self) -> int:
+        """The API server's port."""
+        return self._address.port or HTTPS
 
     # --- objects ---
 
@@ -130,14 +138,13 @@ class Api:
     ) -> tuple[int, str]:
         """Status and text of one request. A connection that died while it was idle is opened again, once."""
         target = path + (f"?{urlencode(query)}" if query else "")
-        headers = {**self._headers, "Content-Type": content, "Accept": accept}
+        headers = [*self._headers, ("Content-Type", content), ("Accept", accept)]
         data = None if body is None else json.dumps(body).encode()
         for fresh in (False, True):
             kept = getattr(self._local, "connection", None)
             connection = self._connect() if fresh or kept is None else kept
             try:
-                connection.request(method, target, data, headers)
-                answer = connection.getresponse()
+                answer = _send(connection, method, target, headers, data)
                 return answer.status, answer.read().decode()
             except (OSError, http.client.HTTPException) as error:
                 connection.close()
@@ -194,3 +201,19 @@ class Api:
                         for key in (plural, f"{plural}.{name}", f"{api}/{kind}"):
                             found.setdefault(key, place)
         return found
+
+
+def _send(
+    connection: http.client.HTTPSConnection,
+    method: str,
+    target: str,
+    headers: Sequence[tuple[str, str]],
+    body: bytes | None,
+) -> http.client.HTTPResponse:
+    """One request by its parts, since `request()` takes each header once, and Impersonate-Group may come twice."""
+    connection.putrequest(method, target)
+    for name, value in headers:
+        connection.putheader(name, value)
+    connection.putheader("Content-Length", str(len(body or b"")))
+    connection.endheaders(body)
+    return connection.getresponse()

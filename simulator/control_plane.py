@@ -40,6 +40,16 @@ class ControlPlane:
         self._guard: subprocess.Popen[bytes] | None = None
 
     @property
+    def authority(self) -> Path:
+        """The file with the authority of the API server's certificate."""
+        return self.state / "server.crt"
+
+    @property
+    def port(self) -> int:
+        """The API server's port on 127.0.0.1."""
+        return self.api.port
+
+    @property
     def api(self) -> Api:
         """A client with the rights of a cluster administrator."""
         return Api(self.kubeconfig)
