@@ -1,4 +1,4 @@
-"""Parts that every object of ours is made of: metadata with the owner's label, pod security, placement as typed arguments."""
+"""Parts that objects are made of: metadata with the owner's label, pod security, placement as typed arguments."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +10,9 @@ from pulumi_kubernetes.meta.v1 import LabelSelectorArgs, ObjectMetaArgs
 
 from components.cluster.placement import Placement
 from components.names import OWNER_LABEL, PREFIX
+
+# Scratch space of a container whose root is read-only: an emptyDir of the pod.
+TMP = "/tmp"  # noqa: S108 - inside the container
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ def resources(cpu: str, memory: str, memory_limit: str) -> core.ResourceRequirem
 
 
 def container_security(*, root: bool = False, uid: int | None = None) -> core.SecurityContextArgs:
-    """What Pod Security `restricted` asks of a container; `root` only for the node agents, which read root's log files."""
+    """What Pod Security `restricted` asks of a container; `root` only for node agents, which read root's log files."""
     return core.SecurityContextArgs(
         allow_privilege_escalation=False,
         capabilities=core.CapabilitiesArgs(drop=["ALL"]),
@@ -209,7 +212,9 @@ def claim(
     )
 
 
-def service(name: str, port: int, *, namespace: str, owner: Owner, opts: pulumi.ResourceOptions) -> core.Service:
+def service(
+    name: str, port: int, *, namespace: str, owner: Owner, opts: pulumi.ResourceOptions
+) -> core.Service:
     """A cluster-internal Service with one port."""
     return core.Service(
         name,

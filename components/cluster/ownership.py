@@ -1,7 +1,7 @@
 """Which objects we are about to make, and which of them somebody else has already.
 
-The provider's create is an upsert: without this check an object that exists would silently become ours, and be deleted with
-us. Everything in the layer's own namespaces is covered by the namespaces themselves.
+The provider's create is an upsert: without this check an object that exists would silently become ours, and be deleted
+with us. Everything in the layer's own namespaces is covered by the namespaces themselves.
 """
 
 from collections.abc import Iterator

@@ -127,7 +127,7 @@ def _target(
 ) -> Iterator[Mistake]:
     before = outputs.get("target") or {}
     kind = settings.cluster.target.kind
-    anew = f"make destroy ENV={stack} with the old target, then deploy; or keep it and use another stack for the new one"
+    anew = f"make destroy ENV={stack} with the old target, then deploy; or use another stack for the new one"
     if before and before.get("kind") != kind:
         yield Mistake(
             "cluster.target.kind",

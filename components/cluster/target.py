@@ -62,7 +62,7 @@ class Target(pulumi.ComponentResource):
             context=settings.context,
             cluster_identifier=identity,
             enable_server_side_apply=True,
-            # Overrides are reloaded at run time and tokens are reread: these objects keep their names and change in place.
+            # Overrides are reloaded at run time and tokens are reread: these objects keep their names.
             enable_config_map_mutable=True,
             enable_secret_mutable=True,
             delete_unreachable=False,

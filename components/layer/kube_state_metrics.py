@@ -37,6 +37,9 @@ RESOURCES = {
 }
 
 
+NODE_LABELS = ("eks.amazonaws.com/nodegroup", "karpenter.sh/nodepool", "node.kubernetes.io/instance-type")
+
+
 def rules() -> list[PolicyRuleArgs]:
     """Listing and watching exactly the kinds that are collected."""
     return [read_rule(group, *kinds, verbs=LIST) for group, kinds in RESOURCES.items()]
@@ -103,8 +106,7 @@ class KubeStateMetrics(pulumi.ComponentResource):
                 f"--telemetry-port={names.KUBE_STATE_METRICS_TELEMETRY_PORT}",
                 f"--resources={kinds}",
                 # Named labels only: all labels of all objects were 7 million series in one scrape (#1475).
-                f"--metric-labels-allowlist=namespaces=[{names.TENANT_LABEL}],nodes=[eks.amazonaws.com/nodegroup,"
-                "karpenter.sh/nodepool,node.kubernetes.io/instance-type]",
+                f"--metric-labels-allowlist=namespaces=[{names.TENANT_LABEL}],nodes=[{','.join(NODE_LABELS)}]",
             ],
             ports=[
                 core.ContainerPortArgs(name="http", container_port=names.KUBE_STATE_METRICS_PORT),

@@ -20,7 +20,7 @@ def pod_security_labels(level: str) -> dict[str, str]:
 
 
 class LayerNamespaces(pulumi.ComponentResource):
-    """`observability` (restricted) and `observability-nodes` (privileged: hostPath is what node agents read logs by)."""
+    """`observability` (restricted) and `observability-nodes` (privileged: node agents read logs by hostPath)."""
 
     layer: Namespace
     """Stores and their helpers."""

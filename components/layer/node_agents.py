@@ -17,7 +17,7 @@ from components.layer.versioned_config import VersionedConfig
 from components.versions import IMAGES
 
 APP = names.ALLOY
-PUSH_SECRET = "loki-push"
+PUSH_SECRET = "loki-push"  # noqa: S105 - an object's name
 # Of the node: positions in files outlive the pod, so that a rollout reads no line twice.
 NODE_STORAGE = "/var/lib/shared-observability/alloy"
 
@@ -52,7 +52,7 @@ class NodeAgents(pulumi.ComponentResource):
         account = declare_account(APP, namespace=names.NODES_NAMESPACE, context=self._context, parent=self)
         declare_cluster_role(
             names.ALLOY_ROLE,
-            # Pods of its node (the field selector is no boundary: the right is to list all), and their namespaces' labels.
+            # Pods of its node (the field selector is no boundary: the right is to list all) and namespaces' labels.
             [read_rule("", "pods", "namespaces")],
             account=APP,
             namespace=names.NODES_NAMESPACE,
@@ -126,6 +126,6 @@ class NodeAgents(pulumi.ComponentResource):
                 objects.mount("credential", alloy.CREDENTIAL_FOLDER),
                 objects.mount("logs", alloy.LOG_FOLDER),
                 objects.mount("storage", alloy.STORAGE_FOLDER, read_only=False),
-                objects.mount("tmp", "/tmp", read_only=False),
+                objects.mount("tmp", objects.TMP, read_only=False),
             ],
         )

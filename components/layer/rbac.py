@@ -56,12 +56,12 @@ def declare_role(
     role_namespace: str,
     account: str,
     namespace: str,
-    metadata_of: Context,
+    context: Context,
     parent: pulumi.Resource,
 ) -> None:
     """A Role in one namespace and its binding to an account, which may live in another."""
     options = pulumi.ResourceOptions(parent=parent)
-    metadata = metadata_of.owner.metadata(role, role_namespace)
+    metadata = context.owner.metadata(role, role_namespace)
     rbac.Role(role, metadata=metadata, rules=list(rules), opts=options)
     rbac.RoleBinding(
         role,

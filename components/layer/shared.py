@@ -5,6 +5,8 @@ import pulumi
 from components.context import Context
 from components.layer.host_metrics import NodeExporter
 from components.layer.kube_state_metrics import KubeStateMetrics
+from components.layer.log_store import LokiStore
+from components.layer.metrics_store import PrometheusStore
 from components.layer.namespaces import AgentsPriority, LayerNamespaces
 from components.layer.node_agents import NodeAgents
 from components.layer.versioned_config import VersionedConfig
@@ -37,11 +39,16 @@ class SharedLayer(pulumi.ComponentResource):
         return [NodeAgents(f"{name}-node-agents", self._context, opts=options).config]
 
     def _declare_metrics(self, name: str) -> list[VersionedConfig]:
-        if self._context.settings.layer.metrics == "off":
+        store = self._context.settings.layer.metrics
+        if store == "off":
             return []
         options = pulumi.ResourceOptions(parent=self, depends_on=[self._namespaces.layer])
         KubeStateMetrics(f"{name}-kube-state-metrics", self._context, opts=options)
-        return []
+        return [PrometheusStore(f"{name}-metrics-store", self._context, store, opts=options).config]
 
     def _declare_logs(self, name: str) -> list[VersionedConfig]:
-        return []
+        store = self._context.settings.layer.logs
+        if store == "off":
+            return []
+        options = pulumi.ResourceOptions(parent=self, depends_on=[self._namespaces.layer])
+        return LokiStore(f"{name}-log-store", self._context, store, opts=options).configs

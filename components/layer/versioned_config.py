@@ -1,7 +1,7 @@
 """Content-addressed ConfigMaps: a changed text gets a new object, and the pods that mount it roll.
 
-The hash is in the logical name too, and the previous text stays declared. With one stable logical name the engine deletes
-the *live* object after a failed rollout and a rollback: measured, see docs/adr/0007-versioned-configuration.md.
+The hash is in the logical name too, and the previous text stays declared. With one stable logical name the engine
+deletes the *live* object after a failed rollout and a rollback: measured, see docs/adr/0007-versioned-configuration.md.
 """
 
 import hashlib

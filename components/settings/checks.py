@@ -1,4 +1,4 @@
-"""What one part of the settings says about another: names that must exist, namespaces with one owner, signals that are on.
+"""What one part of the settings says about another: names that must exist, namespaces with one owner, signals.
 
 The checks read the plain data, not the validated tree, so that a malformed value in one place never hides a wrong
 reference in another; what has the wrong shape is passed over here, since the model reports it.
@@ -80,7 +80,7 @@ def _node_groups(groups: Raw) -> Iterator[Mistake]:
                 yield Mistake(
                     f"{path}.instanceTypes[{i}]",
                     f"no instance type is called '{type_name}'",
-                    f"{f'Closest: {near}. ' if near else ''}For a type that is newer than the table, set {path}.maxPods",
+                    f"{f'Closest: {near}. ' if near else ''}For a type newer than the table, set {path}.maxPods",
                 )
         if group and not group.get("instanceTypes") and not group.get("maxPods"):
             yield Mistake(
@@ -262,7 +262,7 @@ def _pods(path: str, tenant: Raw) -> Iterator[Mistake]:
 
 
 def own_pods(tenant: Raw) -> int:
-    """Pods that the tenant stack itself puts into the tenant's first namespace, one more while its collector is replaced."""
+    """Pods that the tenant stack puts into the tenant's first namespace, one more while its collector is replaced."""
     return 2 if tenant.get("logs") == "api" else 0
 
 

@@ -18,7 +18,7 @@ ALREADY_SHOWN = 32
 
 
 def load_or_exit() -> Settings:
-    """The settings of this stack; shows all mistakes and ends the program, before anything is registered, if there are any.
+    """The settings of this stack; if they are wrong, shows all mistakes and ends the program with nothing registered.
 
     Raises:
         SystemExit: with status 32. `pulumi.log.error` alone would leave exit status 0.

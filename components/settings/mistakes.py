@@ -1,4 +1,4 @@
-"""A user's mistake, and how it is told: path as written in the stack file, what is wrong, what is right, what to do next."""
+"""A user's mistake, and how it is told: path as written in the stack file, what is wrong, what to do next."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class SettingsError(Exception):
 
 
 def dotted(location: Sequence[str | int]) -> str:
-    """`("a", "b", 0)` as `a.b[0]`; a key that holds a dot or a slash is quoted as `pulumi config set --path` wants it."""
+    """`("a", "b", 0)` as `a.b[0]`; a key with a dot or a slash is quoted, as `pulumi config set --path` wants it."""
     text = ""
     for part in location:
         if isinstance(part, int):
@@ -97,6 +97,10 @@ _TYPES = {
     "model_type": "a mapping: {key: value}",
     "model_attributes_type": "a mapping: {key: value}",
 }
+_OTHER = {
+    "missing": ("is missing", "Add it"),
+    **{kind: ("has the wrong type", f"Write {wanted}") for kind, wanted in _TYPES.items()},
+}
 
 
 def from_pydantic(error: Mapping[str, Any], allowed_keys: Sequence[str]) -> Mistake:
@@ -107,33 +111,27 @@ def from_pydantic(error: Mapping[str, Any], allowed_keys: Sequence[str]) -> Mist
         allowed_keys: keys that are allowed where an unknown one was found.
     """
     location = [p for p in error["loc"] if not (isinstance(p, str) and (p.startswith("<") or p == "[key]"))]
-    path, context, kind = dotted(location), error.get("ctx", {}), error["type"]
     key = str(location[-1]) if location else ""
-    if kind == "missing":
-        return Mistake(path, "is missing", "Add it")
-    if kind == "extra_forbidden":
-        near = closest(key, allowed_keys)
-        return Mistake(
-            path,
-            "is not a setting",
-            f"Allowed here: {', '.join(allowed_keys)}{f' ({near})' if near else ''}",
-        )
-    if kind == "literal_error":
-        return Mistake(
-            path,
-            "has a value that is not allowed",
-            f"Allowed: {context['expected'].replace(chr(39), '')}",
-        )
-    if kind == "string_pattern_mismatch":
-        problem, remedy = _PATTERNS.get(
-            context["pattern"], ("is malformed", f"It must match {context['pattern']}")
-        )
-        return Mistake(path, problem, remedy)
-    if kind in ("too_short", "string_too_short"):
-        return Mistake(path, "is too short", f"At least {context['min_length']} needed")
-    if kind in ("greater_than_equal", "less_than_equal"):
-        bound = f"at least {context['ge']}" if "ge" in context else f"at most {context['le']}"
-        return Mistake(path, "is out of range", f"It must be {bound}")
-    if kind in _TYPES:
-        return Mistake(path, "has the wrong type", f"Write {_TYPES[kind]}")
-    return Mistake(path, str(error["msg"]).lower(), "See docs/settings.md")
+    problem, remedy = _told(str(error["type"]), error.get("ctx", {}), key, allowed_keys)
+    return Mistake(dotted(location), problem or str(error["msg"]).lower(), remedy)
+
+
+def _told(kind: str, context: Mapping[str, Any], key: str, allowed_keys: Sequence[str]) -> tuple[str, str]:
+    """Problem and remedy of one type of pydantic's errors."""
+    match kind:
+        case "extra_forbidden":
+            near = closest(key, allowed_keys)
+            return (
+                "is not a setting",
+                f"Allowed here: {', '.join(allowed_keys)}{f' ({near})' if near else ''}",
+            )
+        case "literal_error":
+            return "has a value that is not allowed", f"Allowed: {context['expected'].replace(chr(39), '')}"
+        case "string_pattern_mismatch":
+            return _PATTERNS.get(context["pattern"], ("is malformed", f"It must match {context['pattern']}"))
+        case "too_short" | "string_too_short":
+            return "is too short", f"At least {context['min_length']} needed"
+        case "greater_than_equal" | "less_than_equal":
+            bound = f"at least {context['ge']}" if "ge" in context else f"at most {context['le']}"
+            return "is out of range", f"It must be {bound}"
+    return _OTHER.get(kind, ("", "See docs/settings.md"))

@@ -38,7 +38,7 @@ class TenantNamespace(pulumi.ComponentResource):
     """One namespace of a tenant.
 
     Everything in it is named after the namespace, not after the tenant: a renamed tenant, or a namespace that moves to
-    another one, is then a change of labels, where a new logical name would create the same object and delete it afterwards.
+    another one, is then a change of labels, where a new logical name would create the same object and delete it later.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class TenantNamespace(pulumi.ComponentResource):
         return core.Namespace(self._name, metadata=metadata, opts=pulumi.ResourceOptions(parent=self))
 
     def _label(self, labels: dict[str, str]) -> pulumi.Resource:
-        """Labels by a patch, also where the namespace is ours: a namespace that is kept must lose them with its tenant."""
+        """Labels by a patch, also where the namespace is ours: one that is kept must lose them with its tenant."""
         created = [self._create()] if self._tenant.namespace == "create" else []
         return core.NamespacePatch(
             self._name,
