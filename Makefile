@@ -3,8 +3,10 @@
 ROOT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 ENV ?= dev
 OUT ?= rendered/$(ENV)
+# The simulator's own environment, unless one is named.
+SIMULATED := $(if $(filter default file,$(origin ENV)),sim,$(ENV))
 PYTHON := $(ROOT)/.venv/bin/python
-SETUP := @$(ROOT)/toolchain/setup
+SETUP := @command -v python3 >/dev/null || { echo "Python is missing: install Python 3.11" >&2; exit 1; }; $(ROOT)/toolchain/setup
 TIERS := @$(PYTHON) -m commands.tiers
 
 .PHONY: help setup preview up destroy refresh render simulator simulator-stop
@@ -38,11 +40,11 @@ render: ## Write all manifests of an environment as YAML, by ENV=dev OUT=folder
 
 simulator: ## Start a real control plane with simulated nodes for ENV=sim
 	$(SETUP) python cluster
-	@$(PYTHON) -m simulator start
+	@$(PYTHON) -m simulator start --env '$(SIMULATED)'
 
 simulator-stop: ## Stop it and remove what it left
 	$(SETUP) python
-	@$(PYTHON) -m simulator stop
+	@$(PYTHON) -m simulator stop --env '$(SIMULATED)'
 
 lint: ## Check style and format
 	$(SETUP) python

@@ -89,6 +89,7 @@ def render(environment: str, out: Path) -> int:
     """Render an environment into a folder and return the engine's exit status; the folder changes only on success."""
     file = stack_file(environment)
     refuse_foreign(out)
+    print(f"{environment}: rendering from a throw-away state; nothing is deployed", flush=True)
     with (
         temporary_folder() as folder,
         engine_environment(environment, backend=f"file://{folder / 'state'}") as variables,
@@ -98,6 +99,7 @@ def render(environment: str, out: Path) -> int:
             with_render_target(file.read_text(encoding="utf-8"), folder / "rendered"), encoding="utf-8"
         )
         update = ["up", "--stack", environment, "--yes", "--skip-preview", "--config-file", str(config)]
+        update += ["--suppress-outputs", "--suppress-progress"]
         for arguments in (["stack", "init", environment, "--no-select"], [*update, *policy_arguments()]):
             done = run_pulumi(arguments, variables)
             if done.returncode:

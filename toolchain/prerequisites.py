@@ -10,7 +10,7 @@ import subprocess
 from toolchain import golang
 from toolchain.project import versions
 from toolchain.python_environment import python311
-from toolchain.release import _system
+from toolchain.release import system
 
 FETCHES_TOOLCHAINS = [1, 21]  # from here on Go gets the version that a go.mod asks for by itself
 
@@ -22,7 +22,7 @@ def _numbers(version: str) -> list[int]:
 def _go_problem() -> str | None:
     needed = golang.go_version_needed()
     if not shutil.which("go"):
-        return f"Go {needed}"
+        return f"Go {needed}, to build what cannot be downloaded"
     told = subprocess.run(["go", "version"], capture_output=True, text=True, check=False).stdout
     found = re.search(r"go(\d+\.\d+(?:\.\d+)?)", told)
     version = _numbers(found[1]) if found else []
@@ -43,12 +43,11 @@ def _problem(name: str) -> str | None:
 
 def _remedy(name: str) -> str:
     """Return the command that installs a prerequisite on this system."""
-    system, machine = _system()
+    kernel, machine = system()
     sudo = "" if os.geteuid() == 0 else "sudo "
     if shutil.which("apt-get"):
         packages = {
             "python3.11": "python3.11 python3.11-venv",
-            "kubectl": "kubernetes-client",
             "openssl": "openssl",
         }
         if name in packages:
@@ -62,11 +61,11 @@ def _remedy(name: str) -> str:
         }
         return f"brew install {formulas[name]}"
     if name == "go":
-        archive = f"go{golang.go_version_needed()}.{system}-{machine}.tar.gz"
+        archive = f"go{golang.go_version_needed()}.{kernel}-{machine}.tar.gz"
         unpack = f"{sudo}tar -C /usr/local -xz && export PATH=/usr/local/go/bin:$PATH"
         return f"curl -fsSL https://go.dev/dl/{archive} | {unpack}"
     if name == "kubectl":
-        address = f"https://dl.k8s.io/release/v{versions()['KUBERNETES']}/bin/{system}/{machine}/kubectl"
+        address = f"https://dl.k8s.io/release/v{versions()['KUBERNETES']}/bin/{kernel}/{machine}/kubectl"
         return f"{sudo}curl -fsSLo /usr/local/bin/kubectl {address} && {sudo}chmod 755 /usr/local/bin/kubectl"
     return f"your system's package of {name}"
 

@@ -23,20 +23,21 @@ LONGEST_SECONDS = 600
 CHUNK = 1 << 20
 
 
-def _system() -> tuple[str, str]:
+def system() -> tuple[str, str]:
+    """Return the kernel and the processor as downloads name them: `linux`, `amd64`."""
     machine = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
     return platform.system().lower(), machine
 
 
 def cli_url(version: str) -> str:
     """Return the address of the CLI and its language hosts for this machine."""
-    system, machine = _system()
-    return f"{HOST}/sdk/pulumi-v{version}-{system}-{'x64' if machine == 'amd64' else machine}.tar.gz"
+    kernel, machine = system()
+    return f"{HOST}/sdk/pulumi-v{version}-{kernel}-{'x64' if machine == 'amd64' else machine}.tar.gz"
 
 
 def plugin_url(version: str) -> str:
     """Return the address of the Kubernetes provider for this machine."""
-    return f"{HOST}/plugins/pulumi-resource-kubernetes-v{version}-{'-'.join(_system())}.tar.gz"
+    return f"{HOST}/plugins/pulumi-resource-kubernetes-v{version}-{'-'.join(system())}.tar.gz"
 
 
 @functools.cache
