@@ -2,6 +2,7 @@
 
 import pulumi
 
+from components import budget
 from components.cluster import preflight
 from components.cluster.target import Target
 from components.context import Context
@@ -12,6 +13,7 @@ from components.settings.load import load_or_exit
 from components.tenant.stack import TenantStack
 
 settings = load_or_exit()
+pod_budget = budget.show_or_exit(settings)
 found = preflight.check_or_exit(settings)
 target = Target("target", settings.cluster.target, identity=found.identity)
 context = Context(settings, Owner(pulumi.get_stack()), target.renders, found.config_history)
@@ -23,5 +25,8 @@ tenants = {
     for name, tenant in settings.tenants.items()
 }
 
-for name, value in exports(settings, identity=found.identity, config_history=layer.config_history).items():
+outputs = exports(
+    settings, identity=found.identity, config_history=layer.config_history, pod_budget=pod_budget
+)
+for name, value in outputs.items():
     pulumi.export(name, value)

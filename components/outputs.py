@@ -10,7 +10,11 @@ from components.tenant.stack import pods_by_namespace
 
 
 def exports(
-    settings: Settings, *, identity: str, config_history: Mapping[str, list[dict[str, str]]]
+    settings: Settings,
+    *,
+    identity: str,
+    config_history: Mapping[str, list[dict[str, str]]],
+    pod_budget: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The stack's outputs; nothing in them is secret.
 
@@ -18,6 +22,7 @@ def exports(
         settings: the environment.
         identity: of the cluster; the next deployment refuses another one.
         config_history: texts that the next deployment keeps declared.
+        pod_budget: as in docs/pod-budget.md.
     """
     return {
         "cluster": settings.cluster.name,
@@ -27,5 +32,6 @@ def exports(
             name: sorted(pods_by_namespace(name, tenant)) for name, tenant in settings.tenants.items()
         },
         "volumes": {claim: size for claim, (size, _) in volumes(settings).items()},
+        "podBudget": dict(pod_budget),
         "configHistory": dict(config_history),
     }
