@@ -1,0 +1,129 @@
+"""Runs the pack's rules without Pulumi: on manifests, rendered folders, exported states and live clusters.
+
+    python -m policies.check FILE_OR_DIR... [--cluster KUBECONFIG] [--tenant NAMESPACE ...] [--config PACK_CONFIG]
+                             [--format text|json|sarif]
+
+Exit status: 0, 1 with violations (of any level), 2 if an input or a part of it could not be read. What cannot be
+decided does not count.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from policies import report
+from policies.config import ConfigError, PackConfig, PackSettings, Tenant, read
+from policies.judge import judge_for
+from policies.manifest import Origin
+from policies.manifests import Reading, read_paths
+from policies.rules import RULES
+from policies.tenancy import Tenancy
+from policies.verdict import Finding, Level, Verdict
+from policies.world import World
+
+VIOLATIONS, UNREAD = 1, 2
+
+
+@dataclass
+class Result:
+    """What a check found.
+
+    Attributes:
+        findings: with the level of each.
+        judged: how many objects.
+        unread: what could not be read.
+        exempted: how many findings exemptions covered.
+        notes: for people: what the cluster's duplicates cost.
+    """
+
+    findings: list[tuple[Finding, Level]] = field(default_factory=list)
+    judged: int = 0
+    unread: list[str] = field(default_factory=list)
+    exempted: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def status(self) -> int:
+        """The exit status."""
+        if self.unread:
+            return UNREAD
+        return VIOLATIONS if any(found.verdict is Verdict.VIOLATION for found, _ in self.findings) else 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; returns its exit status."""
+    options = _parser().parse_args(arguments)
+    if not options.paths and not options.cluster:
+        _parser().error("give a file, a folder or --cluster")
+    try:
+        config = read(options.config) if options.config else PackConfig()
+    except ConfigError as error:
+        sys.stderr.write(f"{error}\n")
+        return UNREAD
+    reading = read_paths(options.paths)
+    result = check(reading, with_tenants(config, options.tenant))
+    sys.stdout.write(report.FORMATS[options.format](result))
+    for sentence in result.unread:
+        sys.stderr.write(f"could not read {sentence}\n")
+    return result.status
+
+
+def check(reading: Reading, config: PackConfig) -> Result:
+    """Judges all objects by all rules that are not disabled."""
+    world = World(Origin.FILE, config.settings, Tenancy(config.settings), complete=True)
+    for manifest in reading.manifests:
+        world.add(manifest)
+    judge = judge_for(world, config)
+    result = Result(judged=sum(manifest.judged for manifest in world), unread=list(reading.unread))
+    for rule in RULES:
+        level = config.level(rule.name, rule.level)
+        if level is Level.DISABLED:
+            continue
+        settings = judge.configure(rule, config.properties.get(rule.name, {}))
+        found = [*judge.everything(rule, settings)]
+        if not rule.joins:
+            found = [finding for manifest in world for finding in judge.one(rule, manifest, settings)] + found
+        result.findings += [
+            (finding, level if finding.verdict is Verdict.VIOLATION else Level.ADVISORY) for finding in found
+        ]
+    result.exempted = judge.exemptions.covered
+    result.findings += [
+        (replace(found, rule="pack-settings"), Level.ADVISORY)
+        for found in judge.exemptions.report(complete=True)
+    ]
+    return result
+
+
+def with_tenants(config: PackConfig, namespaces: Sequence[str]) -> PackConfig:
+    """The settings, with each namespace of the command line as a tenant of its name."""
+    given = {name: Tenant(namespaces=(name,)) for name in namespaces}
+    settings: PackSettings = config.settings.model_copy(
+        update={"tenants": {**given, **config.settings.tenants}}
+    )
+    return replace(config, settings=settings)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m policies.check",
+        description="Runs the policy pack's rules on manifests, rendered folders, exported states and clusters.",
+        epilog="Exit status: 0, 1 with violations, 2 if an input could not be read.",
+    )
+    parser.add_argument(
+        "paths", nargs="*", type=Path, metavar="FILE_OR_DIR", help="YAML or JSON, or a `pulumi stack export`"
+    )
+    parser.add_argument(
+        "--cluster", type=Path, metavar="KUBECONFIG", help="read a live cluster too, by this kubeconfig only"
+    )
+    parser.add_argument(
+        "--tenant", action="append", default=[], metavar="NAMESPACE", help="a tenant's namespace; repeatable"
+    )
+    parser.add_argument("--config", type=Path, metavar="PACK_CONFIG", help="file for --policy-pack-config")
+    parser.add_argument("--format", choices=sorted(report.FORMATS), default="text")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

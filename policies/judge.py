@@ -1,0 +1,75 @@
+"""Runs rules on objects: the same for Pulumi, files, state and clusters."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from typing import Any
+
+from policies.config import PackConfig, RuleSettings, parse
+from policies.exemptions import Exemptions, is_aws_agent
+from policies.manifest import Manifest
+from policies.rule import Rule
+from policies.verdict import Finding, Verdict
+from policies.world import World
+
+
+def today() -> date:
+    """The date that exemptions are compared with."""
+    return datetime.now(tz=UTC).date()
+
+
+@dataclass
+class Judge:
+    """Rules, the objects that are known, and what was found so far.
+
+    Attributes:
+        world: the objects.
+        exemptions: what rules let pass.
+    """
+
+    world: World
+    exemptions: Exemptions
+    _found: set[tuple[str, ...]] = field(default_factory=set)
+    _settings: dict[str, RuleSettings] = field(default_factory=dict)
+
+    def configure(self, rule: Rule, raw: Mapping[str, Any]) -> RuleSettings:
+        """The rule's settings, validated once.
+
+        Raises:
+            ConfigError: they are wrong.
+        """
+        if rule.name not in self._settings:
+            self._settings[rule.name] = parse(rule.settings, raw, rule.name)
+        return self._settings[rule.name]
+
+    def one(self, rule: Rule, manifest: Manifest, settings: RuleSettings) -> Iterator[Finding]:
+        """What the rule says of one object, and did not say before."""
+        if rule.judge is None or manifest.blank or not manifest.judged:
+            return
+        if rule.spares_aws_agents and is_aws_agent(manifest):
+            return
+        yield from self._new(rule, rule.judge(manifest, self.world, settings), settings)
+
+    def everything(self, rule: Rule, settings: RuleSettings) -> Iterator[Finding]:
+        """What the rule says once all objects are known, and did not say before."""
+        if rule.joins:
+            for manifest in self.world:
+                yield from self.one(rule, manifest, settings)
+        if rule.judge_all is not None:
+            yield from self._new(rule, rule.judge_all(self.world, settings), settings)
+
+    def _new(self, rule: Rule, findings: Iterator[Finding], settings: RuleSettings) -> Iterator[Finding]:
+        for finding in findings:
+            named = replace(finding, rule=rule.name)
+            if settings.undecided == "violation":
+                named = replace(named, verdict=Verdict.VIOLATION)
+            if named.key in self._found:
+                continue
+            self._found.add(named.key)
+            if not self.exemptions.cover(named):
+                yield named
+
+
+def judge_for(world: World, config: PackConfig) -> Judge:
+    """A judge with the pack's exemptions."""
+    return Judge(world, Exemptions(config.settings.exemptions, today()))

@@ -1,0 +1,123 @@
+"""What the engine tells a policy pack about the operation and the SDK keeps to itself.
+
+Since CLI 3.2xx the engine sends stack, project, configuration, tags and whether it is a preview by the call
+`ConfigureStack`; pulumi_policy 1.21 keeps only the tags, so `pulumi.runtime.is_dry_run()` is False at preview and
+`pulumi.Config` is empty (both measured). `listen` keeps what this pack needs from the same call. It wraps one
+method of the SDK's private servicer: where a later SDK has no such method, the pack works on, as if every operation
+were an update, and a test says so.
+"""
+
+import io
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pulumi_policy.policy
+
+from components.names import PREFIX
+from components.settings.model import NodeGroup
+from policies.config import ConfigError, Model, Tenant, wholes
+from policies.manifest import Origin
+from policies.tenancy import STACK_TAG
+
+SERVICER = "_PolicyAnalyzerServicer"
+METHOD = "ConfigureStack"
+
+
+@dataclass
+class Operation:
+    """One preview, update or analysis of a state.
+
+    Attributes:
+        preview: whether values can be unknown.
+        declared_groups: the program's node groups.
+        declared_tenants: the program's tenants.
+        stack_tenant: value of the stack's tag.
+    """
+
+    preview: bool = False
+    declared_groups: Mapping[str, NodeGroup] = field(default_factory=dict)
+    declared_tenants: Mapping[str, Tenant] = field(default_factory=dict)
+    stack_tenant: str = ""
+
+    @property
+    def origin(self) -> Origin:
+        """Where its objects come from."""
+        return Origin.PREVIEW if self.preview else Origin.UPDATE
+
+
+def listen(operation: Operation) -> bool:
+    """Keeps what the engine tells at the start; False if this SDK cannot be listened to."""
+    servicer = getattr(pulumi_policy.policy, SERVICER, None)
+    told = getattr(servicer, METHOD, None)
+    if servicer is None or told is None:
+        return False
+
+    def configure(self: Any, request: Any, context: Any) -> Any:
+        hear(operation, request)
+        return told(self, request, context)
+
+    setattr(servicer, METHOD, configure)
+    return True
+
+
+def hear(operation: Operation, request: Any) -> None:
+    """Takes what the pack needs; the rest of the configuration, secrets among it, is not kept.
+
+    Raises:
+        ConfigError: the program's node groups are not what its settings allow.
+    """
+    operation.preview = bool(request.dry_run)
+    operation.stack_tenant = dict(request.tags).get(STACK_TAG, "")
+    config = dict(request.config)
+    operation.declared_groups = node_groups(config.get(f"{PREFIX}:cluster", ""))
+    operation.declared_tenants = tenants(config.get(f"{PREFIX}:tenants", ""))
+
+
+class _Groups(Model):
+    """The part of the setting `cluster` that the pack uses."""
+
+    node_groups: Mapping[str, NodeGroup] = {}
+
+
+def node_groups(text: str) -> Mapping[str, NodeGroup]:
+    """The node groups in the JSON of the setting `cluster`; none if there is no such setting."""
+    raw = _object(text)
+    try:
+        return _Groups.model_validate({"nodeGroups": wholes(raw.get("nodeGroups") or {})}).node_groups
+    except ValueError as error:
+        raise ConfigError(f"{PREFIX}:cluster.nodeGroups: {error}") from None
+
+
+def tenants(text: str) -> Mapping[str, Tenant]:
+    """Names and namespaces in the JSON of the setting `tenants`; whatever else it says is not the pack's business."""
+    found = {}
+    for name, raw in _object(text).items():
+        stated = raw.get("namespaces") if isinstance(raw, Mapping) else None
+        single = raw.get("namespace") if isinstance(raw, Mapping) else None
+        names = list(stated) if isinstance(stated, Mapping | list) else []
+        if not names and isinstance(single, str) and single not in ("adopt", "create"):
+            names = [single]
+        found[str(name)] = Tenant(namespaces=tuple(str(namespace) for namespace in names) or (str(name),))
+    return found
+
+
+def unbuffer_stdout() -> None:
+    """Makes the pack's first line, its port, arrive at once.
+
+    `PolicyPack` writes it to `sys.stdout.buffer` and never flushes, so that a preview hangs for ever where the host
+    starts Python without `-u` and PYTHONUNBUFFERED is not set.
+    """
+    raw = os.fdopen(os.dup(1), "wb", buffering=0)
+    sys.stdout = io.TextIOWrapper(raw, write_through=True)
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    try:
+        raw = json.loads(text or "{}")
+    except ValueError:
+        return {}
+    return raw if isinstance(raw, dict) else {}

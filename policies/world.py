@@ -1,0 +1,66 @@
+"""All objects that are known by now, for rules that look at more than one."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from components.settings.model import NodeGroup
+from policies.config import PackSettings
+from policies.manifest import Manifest, Origin
+from policies.tenancy import Tenancy
+from policies.values import Field
+
+
+@dataclass
+class World:
+    """The objects, and what is known beside them.
+
+    Attributes:
+        origin: where they come from: a verdict at preview can be weaker than one of a cluster.
+        complete: whether all of them are here; while a stack is being registered they are not.
+        declared_groups: node groups of the program's own settings.
+    """
+
+    origin: Origin
+    settings: PackSettings = field(default_factory=PackSettings)
+    tenancy: Tenancy = field(default_factory=Tenancy)
+    declared_groups: Mapping[str, NodeGroup] = field(default_factory=dict)
+    complete: bool = False
+    _objects: dict[str, Manifest] = field(default_factory=dict)
+    _by_name: dict[tuple[str, str, str], dict[str, Manifest]] = field(default_factory=dict)
+    _by_kind: dict[str, dict[str, Manifest]] = field(default_factory=dict)
+
+    @property
+    def node_groups(self) -> Mapping[str, NodeGroup]:
+        """The pack's node groups, else the program's."""
+        return self.settings.node_groups or self.declared_groups
+
+    def add(self, manifest: Manifest) -> None:
+        """Takes note of an object; one that was seen before is replaced."""
+        key = manifest.urn + manifest.root.path or f"{manifest.source}#{len(self._objects)}"
+        self._objects[key] = manifest
+        namespace = manifest.namespace.text or ""
+        self._by_name.setdefault((manifest.kind, namespace, manifest.name), {})[key] = manifest
+        self._by_kind.setdefault(manifest.kind, {})[key] = manifest
+        self.tenancy.learn(manifest)
+
+    def explain(self, urn: str, *, literal: bool, outputs: Field) -> None:
+        """Adds to an object what only the whole stack shows."""
+        for key, manifest in list(self._objects.items()):
+            if manifest.urn == urn:
+                better = replace(manifest, literal=literal, outputs=outputs)
+                self._objects[key] = better
+                self._by_kind[manifest.kind][key] = better
+                self._by_name[(manifest.kind, manifest.namespace.text or "", manifest.name)][key] = better
+
+    def find(self, kind: str, name: str, namespace: str = "") -> list[Manifest]:
+        """Objects of this kind and name; patches of it too."""
+        return list(self._by_name.get((kind, namespace, name), {}).values())
+
+    def of_kind(self, *kinds: str) -> Iterator[Manifest]:
+        """All objects of these kinds."""
+        for kind in kinds:
+            yield from self._by_kind.get(kind, {}).values()
+
+    def __iter__(self) -> Iterator[Manifest]:
+        """All objects."""
+        return iter(list(self._objects.values()))

@@ -1,0 +1,145 @@
+"""The real engine with the pack, in a clean environment: `env -i`, so that no variable of ours hides a fault."""
+
+import json
+import os
+import re
+import subprocess
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[3]
+TOOLS = ROOT / ".toolchain" / "bin"
+PLUGINS = ROOT / ".toolchain" / "pulumi" / "plugins"
+PACK = ROOT / "policies"
+SECONDS = 100
+HEAD = """\
+import pulumi
+import pulumi_kubernetes as k8s
+
+target = k8s.Provider("target", render_yaml_to_directory="rendered", kubeconfig="")
+here = pulumi.ResourceOptions(provider=target)
+"""
+REPORTED = re.compile(
+    r"^ +- \[(?P<level>advisory|mandatory)\] +(?:\[severity: \w+\] +)?(?P<policy>[\w-]+) +\((?P<on>.*)\)$"
+)
+
+
+@dataclass(frozen=True)
+class Report:
+    """One line under `Policies:` with its message."""
+
+    level: str
+    policy: str
+    on: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one command of the CLI did."""
+
+    status: int
+    output: str
+
+    @property
+    def reports(self) -> list[Report]:
+        """What the pack reported."""
+        lines = self.output.splitlines()
+        found = []
+        for number, line in enumerate(lines):
+            if match := REPORTED.match(line):
+                found.append(Report(match["level"], match["policy"], match["on"], lines[number + 2].strip()))
+        return found
+
+    def of(self, policy: str) -> list[Report]:
+        """What one policy reported."""
+        return [report for report in self.reports if report.policy == policy]
+
+
+class Engine:
+    """A throw-away project with a file backend."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        home = folder / "home"
+        (home / ".pulumi").mkdir(parents=True)
+        (home / ".pulumi" / "plugins").symlink_to(PLUGINS)
+        (folder / "state").mkdir()
+        project = {
+            "name": "shared-observability",
+            "runtime": {"name": "python", "options": {"virtualenv": str(ROOT / ".venv")}},
+        }
+        (folder / "Pulumi.yaml").write_text(yaml.safe_dump(project))
+        self.program("")
+        self.call("stack", "select", "--create", "dev")
+
+    def program(self, body: str) -> None:
+        """Replaces the program; it can use `k8s`, `pulumi` and `here`, options with a provider that renders."""
+        (self.folder / "__main__.py").write_text(HEAD + textwrap.dedent(body))
+
+    def settings(self, raw: dict[str, Any]) -> None:
+        """Replaces the stack's configuration."""
+        (self.folder / "Pulumi.dev.yaml").write_text(yaml.safe_dump({"config": raw}))
+
+    def call(self, *arguments: str, stdin: str | None = None, cwd: Path | None = None) -> Run:
+        """Runs the CLI with nothing but HOME and PATH and what it needs itself."""
+        home = self.folder / "home"
+        environment = {
+            "HOME": str(home),
+            "PATH": f"{TOOLS}:/usr/bin:/bin",
+            "PULUMI_HOME": str(home / ".pulumi"),
+            "PULUMI_BACKEND_URL": f"file://{self.folder / 'state'}",
+            "PULUMI_CONFIG_PASSPHRASE": "public",
+            "PULUMI_SKIP_UPDATE_CHECK": "true",
+            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+        }
+        done = subprocess.run(
+            ["pulumi", "--non-interactive", "--color=never", *arguments],
+            cwd=cwd or self.folder,
+            env=environment,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        return Run(done.returncode, done.stdout + done.stderr)
+
+    def preview(self, *arguments: str, pack: bool = True) -> Run:
+        """`pulumi preview` with the pack."""
+        return self.call("preview", *self._pack(pack), *arguments)
+
+    def up(self, *arguments: str, pack: bool = True) -> Run:
+        """`pulumi up` with the pack, without its own preview."""
+        return self.call("up", "--yes", "--skip-preview", *self._pack(pack), *arguments)
+
+    def analyze(self, state: Path, *arguments: str, cwd: Path | None = None) -> Run:
+        """`pulumi policy analyze` of an exported state."""
+        return self.call("policy", "analyze", *self._pack(True), "--file", str(state), *arguments, cwd=cwd)
+
+    def state(self, resources: Sequence[dict[str, Any]]) -> Path:
+        """Writes an exported state with these resources."""
+        path = self.folder / "exported.json"
+        stack = {"urn": "urn:pulumi:dev::shared-observability::pulumi:pulumi:Stack::shared-observability-dev"}
+        root = {**stack, "type": "pulumi:pulumi:Stack", "custom": False}
+        deployment = {"manifest": {"time": "2026-01-01T00:00:00Z", "magic": "", "version": ""}}
+        raw = {"version": 3, "deployment": {**deployment, "resources": [root, *resources]}}
+        path.write_text(json.dumps(raw))
+        return path
+
+    @staticmethod
+    def _pack(wanted: bool) -> tuple[str, ...]:
+        return ("--policy-pack", str(PACK)) if wanted else ()
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    if not os.access(TOOLS / "pulumi", os.X_OK):
+        pytest.fail("the engine is missing: make setup")
+    return Engine(tmp_path)
