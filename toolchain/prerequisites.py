@@ -12,6 +12,16 @@ from toolchain.project import versions
 from toolchain.python_environment import python311
 from toolchain.release import system
 
+# Debian 12's kubectl (1.20) and Go (1.19) are too old, so those two come from their makers.
+APT = {"python3.11": "python3.11 python3.11-venv", "openssl": "openssl", "nginx": "nginx-light"}
+BREW = {
+    "python3.11": "python@3.11",
+    "openssl": "openssl",
+    "nginx": "nginx",
+    "go": "go",
+    "kubectl": "kubernetes-cli",
+}
+SYSTEM_FOLDERS = "/usr/sbin:/sbin"  # where servers lie, and what a user's PATH may leave out
 FETCHES_TOOLCHAINS = [1, 21]  # from here on Go gets the version that a go.mod asks for by itself
 
 
@@ -38,28 +48,17 @@ def _problem(name: str) -> str | None:
         return _go_problem()
     if name == "python3.11":
         return None if python311() else "Python 3.11 with its venv module"
-    return None if shutil.which(name) else name
+    return None if shutil.which(name, path=f"{os.environ.get('PATH', '')}:{SYSTEM_FOLDERS}") else name
 
 
 def _remedy(name: str) -> str:
     """Return the command that installs a prerequisite on this system."""
     kernel, machine = system()
     sudo = "" if os.geteuid() == 0 else "sudo "
-    if shutil.which("apt-get"):
-        packages = {
-            "python3.11": "python3.11 python3.11-venv",
-            "openssl": "openssl",
-        }
-        if name in packages:
-            return f"{sudo}apt-get update && {sudo}apt-get install -y {packages[name]}"
-    if shutil.which("brew"):
-        formulas = {
-            "python3.11": "python@3.11",
-            "kubectl": "kubernetes-cli",
-            "openssl": "openssl",
-            "go": "go",
-        }
-        return f"brew install {formulas[name]}"
+    if name in APT and shutil.which("apt-get"):
+        return f"{sudo}apt-get update && {sudo}apt-get install -y {APT[name]}"
+    if name in BREW and shutil.which("brew"):
+        return f"brew install {BREW[name]}"
     if name == "go":
         archive = f"go{golang.go_version_needed()}.{kernel}-{machine}.tar.gz"
         unpack = f"{sudo}tar -C /usr/local -xz && export PATH=/usr/local/go/bin:$PATH"
@@ -67,7 +66,7 @@ def _remedy(name: str) -> str:
     if name == "kubectl":
         address = f"https://dl.k8s.io/release/v{versions()['KUBERNETES']}/bin/{kernel}/{machine}/kubectl"
         return f"{sudo}curl -fsSLo /usr/local/bin/kubectl {address} && {sudo}chmod 755 /usr/local/bin/kubectl"
-    return f"your system's package of {name}"
+    return f"install your system's package of {name}"
 
 
 def missing(names: list[str]) -> list[str]:

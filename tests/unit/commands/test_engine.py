@@ -1,0 +1,231 @@
+"""What the engine is run with: its environment, its arguments, its signals."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from commands import engine
+from commands.environments import CommandError
+
+STACK_FILE = "encryptionsalt: v1:abc=\nconfig: {}\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project of the test's own, with the environments dev and prod."""
+    for name in ("dev", "prod"):
+        (tmp_path / f"Pulumi.{name}.yaml").write_text(STACK_FILE)
+    monkeypatch.setattr(engine, "ROOT", tmp_path)
+    monkeypatch.setattr(engine, "STATE", tmp_path / ".pulumi" / "state")
+    monkeypatch.setattr(engine, "TEMPORARY", tmp_path / ".pulumi" / "tmp")
+    monkeypatch.setattr(engine, "POLICIES", tmp_path / "policies")
+    monkeypatch.setattr(engine, "PULUMI", tmp_path / "pulumi")
+    monkeypatch.setattr(engine, "stack_file", lambda name: tmp_path / f"Pulumi.{name}.yaml")
+    for variable in ("PULUMI_BACKEND_URL", *engine.PASSPHRASE_VARIABLES):
+        monkeypatch.delenv(variable, raising=False)
+    return tmp_path
+
+
+def _pulumi(project: Path, script: str) -> None:
+    (project / "pulumi").write_text(f"#!{sys.executable}\n{textwrap.dedent(script)}")
+    (project / "pulumi").chmod(0o755)
+
+
+# --- environment ---
+
+
+def test_the_shells_kubeconfig_does_not_reach_the_engine(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", "/home/someone/.kube/config")
+    with engine.engine_environment("dev") as variables:
+        assert "KUBECONFIG" not in variables
+
+
+def test_the_state_lies_in_the_checkout_in_a_folder_that_exists(project: Path) -> None:
+    with engine.engine_environment("dev") as variables:
+        assert variables["PULUMI_BACKEND_URL"] == f"file://{project}/.pulumi/state"
+    assert (project / ".pulumi" / "state").is_dir()
+
+
+def test_a_stated_backend_is_used(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PULUMI_BACKEND_URL", "file://./elsewhere?no_tmp_dir=true")
+    with engine.engine_environment("dev") as variables:
+        assert variables["PULUMI_BACKEND_URL"] == "file://./elsewhere?no_tmp_dir=true"
+    assert (project / "elsewhere").is_dir()
+    assert not (project / ".pulumi" / "state").exists()
+
+
+def test_temporary_files_go_with_the_run_even_when_it_fails(project: Path) -> None:
+    folders: list[Path] = []
+
+    def fail() -> None:
+        with engine.engine_environment("dev") as variables:
+            folders.append(Path(variables["TMPDIR"]))
+            assert folders[0].stat().st_mode & 0o777 == 0o700
+            (folders[0] / "kubeconfig").write_text("token")
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        fail()
+    assert not folders[0].exists()
+
+
+def test_temporary_files_of_a_killed_run_go_with_the_next_one(project: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    killed, other = (project / ".pulumi" / "tmp" / f"{pid}-x" for pid in (ended.pid, os.getppid()))
+    for folder in (killed, other):
+        folder.mkdir(parents=True)
+        (folder / "kubeconfig").write_text("token")
+    with engine.engine_environment("dev"):
+        assert not killed.exists()
+        assert other.exists(), "belongs to a process that is alive"
+
+
+# --- passphrase ---
+
+
+def test_dev_and_sim_have_the_public_passphrase() -> None:
+    for name in ("dev", "sim"):
+        assert engine.passphrase(name, {"encryptionsalt": "x"}, "file://", {}) == {
+            "PULUMI_CONFIG_PASSPHRASE": engine.PUBLIC_PASSPHRASE
+        }
+
+
+@pytest.mark.parametrize("variable", engine.PASSPHRASE_VARIABLES)
+def test_a_given_passphrase_is_kept_even_an_empty_one(variable: str) -> None:
+    for name in ("dev", "prod"):
+        assert engine.passphrase(name, {"encryptionsalt": "x"}, "file://", {variable: ""}) == {}
+
+
+@pytest.mark.parametrize(
+    ("settings", "backend"),
+    [
+        ({"encryptionsalt": "x"}, "s3://bucket"),
+        ({"encryptionsalt": "x"}, "https://api.pulumi.com"),
+        ({"secretsprovider": "passphrase"}, "s3://bucket"),
+        ({}, "s3://bucket"),
+    ],
+)
+def test_no_other_environment_gets_the_public_passphrase(settings: dict[str, object], backend: str) -> None:
+    with pytest.raises(CommandError, match="PULUMI_CONFIG_PASSPHRASE_FILE"):
+        engine.passphrase("prod", settings, backend, {})
+
+
+@pytest.mark.parametrize(
+    ("settings", "backend"),
+    [({"secretsprovider": "awskms://alias/observability"}, "s3://bucket"), ({}, "https://api.pulumi.com")],
+)
+def test_secrets_of_a_key_service_need_no_passphrase(settings: dict[str, object], backend: str) -> None:
+    assert engine.passphrase("prod", settings, backend, {}) == {}
+
+
+# --- arguments ---
+
+
+def test_up_shows_its_preview_and_asks_nothing() -> None:
+    arguments = engine.arguments_of("up", "dev")
+    assert "--yes" in arguments
+    assert "--skip-preview" not in arguments
+
+
+@pytest.mark.parametrize(("command", "asked"), [("preview", 1), ("up", 1), ("destroy", 0), ("refresh", 0)])
+def test_policies_judge_what_is_declared_as_soon_as_there_is_a_pack(
+    command: str, asked: int, project: Path
+) -> None:
+    assert "--policy-pack" not in engine.arguments_of(command, "dev")
+    (project / "policies").mkdir()
+    (project / "policies" / "PulumiPolicy.yaml").write_text("runtime: python\n")
+    assert engine.arguments_of(command, "dev").count("--policy-pack") == asked
+
+
+def test_the_stack_is_created_first_and_a_failure_there_ends_the_run(project: Path) -> None:
+    _pulumi(
+        project,
+        """
+        import os, sys
+        open("asked", "a").write(" ".join(sys.argv[1:]) + "\\n")
+        sys.exit(7 if os.path.exists("broken") and "select" in sys.argv else 0)
+        """,
+    )
+    assert engine.run("preview", "dev") == 0
+    (project / "broken").touch()
+    assert engine.run("up", "dev") == 7
+    select = "--non-interactive stack select --create dev"
+    assert (project / "asked").read_text().splitlines() == [
+        select,
+        "--non-interactive preview --stack dev",
+        select,
+    ]
+
+
+def test_without_the_engine_the_next_command_is_named(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert engine.main(["up", "--env", "dev"]) == 2
+    assert "run `make setup`" in capsys.readouterr().err
+
+
+# --- signals ---
+
+WAITS = """
+    import os, signal, sys, time
+    received = []
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda n, _: received.append(signal.Signals(n).name))
+    open("ready", "w").close()
+    while not received:
+        time.sleep(0.01)
+    time.sleep(0.3)  # a second one would come in here
+    print(",".join(received), flush=True)
+    sys.exit(5)
+"""
+
+
+def _wait_for(file: Path) -> None:
+    for _ in range(500):
+        if file.exists():
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"{file} did not appear")
+
+
+@pytest.mark.parametrize(
+    ("sent", "received"), [("SIGINT", "SIGINT"), ("SIGTERM", "SIGTERM"), ("SIGHUP", "SIGTERM")]
+)
+@pytest.mark.parametrize("to_the_group", [True, False], ids=["from a terminal", "to the process"])
+def test_the_engine_gets_each_signal_once_and_is_waited_for(
+    sent: str, received: str, to_the_group: bool, project: Path
+) -> None:
+    _pulumi(project, WAITS)
+    program = f"""
+        import pathlib, sys
+        from commands import engine
+        engine.PULUMI, engine.ROOT = (pathlib.Path({str(project)!r}) / part for part in ("pulumi", "."))
+        sys.exit(engine.run_pulumi([], {{}}).returncode)
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, text=True, process_group=0
+    ) as command:
+        _wait_for(project / "ready")
+        (os.killpg if to_the_group else os.kill)(command.pid, signal.Signals[sent])
+        output, _ = command.communicate(timeout=10)
+    assert output.strip() == received
+    assert command.returncode == 5
+
+
+def test_an_engine_that_a_signal_ended_gives_the_shells_status(project: Path) -> None:
+    _pulumi(project, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    assert engine.exit_status(engine.run_pulumi([], {})) == 137
+
+
+def test_captured_output_holds_both_streams(project: Path) -> None:
+    _pulumi(project, "import sys; print('out', flush=True); print('err', file=sys.stderr)")
+    assert engine.run_pulumi([], {}, capture=True).stdout == "out\nerr\n"

@@ -1,0 +1,83 @@
+"""Tiers: their budgets, and that green means tested."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from commands import tiers
+from commands.environments import ROOT
+
+
+def test_the_fast_tiers_stay_under_a_minute_and_all_of_them_under_15() -> None:
+    budgets = {name: tier.budget for name, tier in tiers.TIERS.items()}
+    assert budgets["lint"] + budgets["types"] + budgets["unit"] <= 60
+    assert sum(budgets.values()) <= 15 * 60
+
+
+def test_every_test_folder_is_in_a_tier() -> None:
+    named = {a for tier in tiers.TIERS.values() for command in tier.commands for a in command}
+    folders = {f"tests/{p.parent.name}" for p in (ROOT / "tests").glob("*/**/test_*.py") for p in [_top(p)]}
+    assert folders <= named
+
+
+def _top(test: Path) -> Path:
+    return ROOT / "tests" / test.relative_to(ROOT / "tests").parts[0] / test.name
+
+
+GREEN = "def test_a(): pass\n"
+SKIPPED = "import pytest\n@pytest.mark.skip\ndef test_b(): pass\n"
+MODULE_SKIPPED = "import pytest\npytest.skip('no cluster', allow_module_level=True)\n"
+EXPECTED_FAILURE = "import pytest\n@pytest.mark.xfail\ndef test_c(): assert False\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "green"),
+    [
+        (GREEN, True),
+        (GREEN + EXPECTED_FAILURE, True),
+        ("", False),
+        (SKIPPED, False),
+        (GREEN + SKIPPED, False),
+        (MODULE_SKIPPED, False),
+    ],
+    ids=["passed", "an expected failure", "no test", "all skipped", "one skipped", "a module skipped"],
+)
+def test_a_tier_is_green_only_if_tests_ran_and_none_was_skipped(
+    text: str, green: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "test_it.py").write_text(text)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "commands.nothing_skipped",
+        "-p",
+        "no:cacheprovider",
+        ".",
+    ]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) == green, done.stdout
+    assert green or "not green" in done.stdout or "no tests ran" in done.stdout
+
+
+def test_a_failed_tier_fails_the_run_and_the_others_still_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad, good = ((sys.executable, "-c", f"raise SystemExit({code})") for code in (1, 0))
+    monkeypatch.setattr(tiers, "TIERS", {"lint": tiers.Tier(5, (bad, good)), "unit": tiers.Tier(7, (good,))})
+    assert tiers.main(["lint", "unit"]) == 1
+    told = capsys.readouterr().out
+    assert "== lint: budget 5 s" in told
+    assert "lint      FAILED" in told
+    assert "unit      passed" in told
+    assert tiers.main(["unit"]) == 0
+
+
+def test_a_tier_over_its_budget_is_told() -> None:
+    assert "over its budget" in tiers.summary({"lint": (True, tiers.TIERS["lint"].budget + 0.1)})
+    assert "over its budget" not in tiers.summary({"lint": (True, 0.1)})
