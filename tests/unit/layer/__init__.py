@@ -1,0 +1,1 @@
+"""Tests of the layer's pure functions and components."""

@@ -1,0 +1,362 @@
+"""What is scraped, once, and under whose name: decided on the rendered text."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components import names
+from components.layer.config import relabel, scrape_jobs
+from components.layer.config.prometheus import prometheus_config
+from tests.support.environments import INCIDENT, changed, parsed
+from tests.unit.layer.relabelling import Target, targets
+from tests.unit.layer.samples import SCRAPED, SHOP, pod, port
+
+EXISTING = {"kind": "existing", "selector": {"app": "node-exporter"}}
+TENANT_JOBS = ("pods", "pods-by-port-name")
+
+
+def jobs(*changes: tuple[str, Any]) -> dict[str, dict[str, Any]]:
+    text = prometheus_config(parsed(changed(INCIDENT, *changes)), pod_slots=755)
+    return {job["job_name"]: job for job in yaml.safe_load(text)["scrape_configs"]}
+
+
+JOBS = jobs()
+
+
+def scraped(*discovered: dict[str, str]) -> list[Target]:
+    """The targets of both tenant jobs, as often as they are scraped."""
+    return [
+        target
+        for job in TENANT_JOBS
+        for target in sorted(targets(JOBS[job], discovered), key=lambda t: t.url)
+    ]
+
+
+# --- jobs -------------------------------------------------------------------------------------------------------------
+
+NODES = ["kubelet", "cadvisor"]
+LOGS = ["alloy", "loki"]
+ALL = [*NODES, "node-exporter", "kube-state-metrics", "apiserver", *LOGS, "prometheus", *TENANT_JOBS]
+
+
+def test_every_job_is_there_once() -> None:
+    text = prometheus_config(parsed(INCIDENT), pod_slots=755)
+    assert [job["job_name"] for job in yaml.safe_load(text)["scrape_configs"]] == ALL
+
+
+@pytest.mark.parametrize(
+    ("change", "missing"),
+    [
+        (("layer.logs", "off"), LOGS),
+        (("layer.hostMetrics", "none"), ["node-exporter"]),
+        (("layer.hostMetrics", "off"), ["node-exporter"]),
+        (("layer.hostMetrics", EXISTING), []),
+    ],
+)
+def test_what_is_off_has_no_job(change: tuple[str, Any], missing: list[str]) -> None:
+    changes = (
+        [change]
+        if change[0] != "layer.logs"
+        else [change, *((f"tenants.{t}.logs", "off") for t in INCIDENT["tenants"])]
+    )
+    assert list(jobs(*changes)) == [name for name in ALL if name not in missing]
+
+
+def test_without_metrics_there_is_no_configuration() -> None:
+    off = changed(
+        INCIDENT, ("layer.metrics", "off"), *((f"tenants.{t}.metrics", False) for t in INCIDENT["tenants"])
+    )
+    with pytest.raises(ValueError, match=r"layer\.metrics is off"):
+        prometheus_config(parsed(off), pod_slots=755)
+
+
+def test_adding_or_removing_a_tenant_changes_no_byte() -> None:
+    before = prometheus_config(parsed(INCIDENT), pod_slots=755)
+    more = changed(INCIDENT, ("tenants.quagga", {"pods": 5}), ("tenants.shop", None))
+    assert prometheus_config(parsed(more), pod_slots=755) == before
+    assert "quagga" not in before
+    assert "shop" not in before
+
+
+def test_every_sample_carries_the_cluster() -> None:
+    for name, job in JOBS.items():
+        assert job["relabel_configs"][-1] == {"target_label": "cluster", "replacement": "dev"}, name
+
+
+def test_only_kube_state_metrics_may_name_the_namespace_of_its_samples() -> None:
+    assert [name for name, job in JOBS.items() if job.get("honor_labels")] == ["kube-state-metrics"]
+    target = JOBS["kube-state-metrics"]["static_configs"]
+    assert target == [{"targets": ["kube-state-metrics.observability.svc:8080"]}]
+
+
+def test_no_job_follows_a_redirect() -> None:
+    assert [name for name, job in JOBS.items() if job["follow_redirects"] is not False] == []
+
+
+def test_the_service_accounts_token_goes_only_to_what_shows_the_clusters_certificate() -> None:
+    token = f"{scrape_jobs.SERVICE_ACCOUNT_FOLDER}/token"
+    with_token = [
+        n for n, job in JOBS.items() if job.get("authorization", {}).get("credentials_file") == token
+    ]
+    assert with_token == [*NODES, "apiserver"]
+    for name in with_token:
+        assert JOBS[name]["scheme"] == "https"
+        assert JOBS[name]["tls_config"]["ca_file"] == f"{scrape_jobs.SERVICE_ACCOUNT_FOLDER}/ca.crt"
+        assert "insecure_skip_verify" not in JOBS[name]["tls_config"]
+
+
+def test_tenants_targets_get_no_credential() -> None:
+    for name in TENANT_JOBS:
+        assert {"authorization", "basic_auth", "oauth2", "params"}.isdisjoint(JOBS[name])
+
+
+def test_the_stores_are_scraped_with_the_layers_credential() -> None:
+    assert JOBS["loki"]["authorization"]["credentials_file"] == "/etc/prometheus-credential/loki-token"
+    assert JOBS["prometheus"]["basic_auth"] == {
+        "username": "layer",
+        "password_file": "/etc/prometheus-credential/password",
+    }
+
+
+# --- nodes and agents -------------------------------------------------------------------------------------------------
+
+
+def node(name: str, **labels: str) -> dict[str, str]:
+    of_node = {relabel.meta("node_label", key): value for key, value in labels.items()}
+    return {"__address__": "10.0.1.2:10250", "__meta_kubernetes_node_name": name, **of_node}
+
+
+LINUX = node("linux", **{"kubernetes.io/os": "linux"})
+WINDOWS = node("windows", **{"kubernetes.io/os": "windows"})
+FARGATE = node("fargate", **{"kubernetes.io/os": "linux", "eks.amazonaws.com/compute-type": "fargate"})
+AUTO = node("auto", **{"kubernetes.io/os": "linux", "eks.amazonaws.com/compute-type": "auto"})
+
+
+@pytest.mark.parametrize(("name", "path"), [("kubelet", "/metrics"), ("cadvisor", "/metrics/cadvisor")])
+def test_linux_nodes_are_scraped_at_their_own_address_and_fargate_is_not(name: str, path: str) -> None:
+    found = targets(JOBS[name], [LINUX, WINDOWS, FARGATE, AUTO])
+    assert {target.of["node"] for target in found} == {"linux", "auto"}
+    assert {target.url for target in found} == {f"https://10.0.1.2:10250{path}"}
+    assert all(target.of["instance"] == target.of["node"] for target in found)
+
+
+@pytest.mark.parametrize(("name", "number"), [("node-exporter", 9100), ("alloy", 12345)])
+def test_an_agent_is_one_target_whatever_ports_it_declares(name: str, number: int) -> None:
+    agent = pod(namespace=names.NODES_NAMESPACE, of_namespace={})
+    found = targets(
+        JOBS[name], [agent, port(agent, number, "metrics"), port(agent, 1, "other", container="second")]
+    )
+    assert [target.url for target in found] == [f"http://10.0.0.7:{number}/metrics"]
+    assert found.pop().of == {
+        "job": name,
+        "cluster": "dev",
+        "instance": "node-1",
+        "node": "node-1",
+        "namespace": names.NODES_NAMESPACE,
+    }
+    discovery = JOBS[name]["kubernetes_sd_configs"][0]
+    assert discovery["namespaces"] == {"names": [names.NODES_NAMESPACE]}
+    assert discovery["selectors"] == [{"role": "pod", "label": f"app.kubernetes.io/name={name}"}]
+
+
+def test_somebody_elses_exporter_is_found_by_its_labels_and_never_in_a_tenants_namespace() -> None:
+    job = jobs(("layer.hostMetrics", {**EXISTING, "selector": {"b": "2", "a": "1"}, "port": 9101}))[
+        "node-exporter"
+    ]
+    discovery = job["kubernetes_sd_configs"][0]
+    assert discovery["selectors"] == [{"role": "pod", "label": "a=1,b=2"}]
+    assert discovery["attach_metadata"] == {"namespace": True}
+    foreign = targets(job, [pod(namespace="monitoring", of_namespace={}), pod()])
+    assert [(target.url, target.of["namespace"]) for target in foreign] == [
+        ("http://10.0.0.7:9101/metrics", "monitoring")
+    ]
+
+
+def test_an_existing_exporters_namespace_narrows_the_discovery() -> None:
+    job = jobs(("layer.hostMetrics", {**EXISTING, "namespace": "monitoring"}))["node-exporter"]
+    assert job["kubernetes_sd_configs"][0]["namespaces"] == {"names": ["monitoring"]}
+
+
+def test_the_api_server_is_found_in_the_namespace_default_only() -> None:
+    assert JOBS["apiserver"]["kubernetes_sd_configs"] == [
+        {"role": "endpointslice", "namespaces": {"names": ["default"]}}
+    ]
+    service, name = "__meta_kubernetes_service_name", "__meta_kubernetes_endpointslice_port_name"
+    address = {"__address__": "10.1.1.1:443"}
+    found = targets(
+        JOBS["apiserver"],
+        [
+            {**address, service: "kubernetes", name: "https"},
+            {**address, service: "kubernetes", name: "other"},
+            {**address, service: "kubernetes2", name: "https"},
+        ],
+    )
+    assert [target.url for target in found] == ["https://10.1.1.1:443/metrics"]
+
+
+# --- tenants' pods ----------------------------------------------------------------------------------------------------
+
+ANNOTATED = pod(annotations=SCRAPED)
+BY_NAME = pod(annotations={"prometheus.io/scrape": "true"})
+
+
+def test_a_tenants_sample_gets_its_labels_from_discovery_only() -> None:
+    assert [target.of for target in scraped(ANNOTATED)] == [
+        {
+            "job": "pods",
+            "cluster": "dev",
+            "instance": "10.0.0.7:8080",
+            "namespace": "shop",
+            "pod": "web-0",
+            "tenant": "shop",
+        }
+    ]
+    for name in TENANT_JOBS:
+        assert JOBS[name]["honor_labels"] is False
+        assert JOBS[name]["honor_timestamps"] is False
+        assert "metric_relabel_configs" not in JOBS[name]
+
+
+@pytest.mark.parametrize(
+    "discovered",
+    [
+        pod(annotations=SCRAPED, of_namespace={}),
+        pod(annotations=SCRAPED, of_namespace={**SHOP, names.METRICS_LABEL: "false"}),
+        pod(annotations=SCRAPED, of_namespace={**SHOP, names.METRICS_LABEL: "True"}),
+        pod(annotations=SCRAPED, of_namespace={names.METRICS_LABEL: "true"}),
+        pod(annotations=SCRAPED, of_namespace={names.TENANT_LABEL: "shop"}),
+        pod(annotations=SCRAPED, of_namespace={**SHOP, names.TENANT_LABEL: "Shop"}),
+        pod(annotations={**SCRAPED, "prometheus.io/scrape": "false"}),
+        pod(annotations={"prometheus.io/port": "8080"}),
+        pod(annotations=SCRAPED, more={"pod_phase": "Succeeded"}),
+        pod(annotations=SCRAPED, more={"pod_phase": "Failed"}),
+        pod(annotations={**SCRAPED, "prometheus.io/port": "http"}),
+        pod(annotations={**SCRAPED, "prometheus.io/port": "0"}),
+        pod(annotations={**SCRAPED, "prometheus.io/port": "8080 "}),
+        pod(annotations={**SCRAPED, "prometheus.io/port": "8080\n"}),
+        pod(annotations={**SCRAPED, "prometheus.io/port": "80@evil:80"}),
+        pod(annotations={**SCRAPED, "prometheus.io/port": "123456"}),
+        BY_NAME,
+        port(BY_NAME, 8080, "http"),
+        {**port(BY_NAME, 8080, "metrics"), relabel.CONTAINER_PORT_PROTOCOL: "UDP"},
+        # A mistyped port is no request for another one.
+        port(pod(annotations={**SCRAPED, "prometheus.io/port": "http"}), 9000, "metrics"),
+    ],
+)
+def test_these_are_not_scraped(discovered: dict[str, str]) -> None:
+    assert scraped(discovered) == []
+
+
+@pytest.mark.parametrize("phase", ["Running", "Pending"])
+def test_a_pod_that_has_an_address_is_scraped(phase: str) -> None:
+    assert len(scraped(pod(annotations=SCRAPED, more={"pod_phase": phase}))) == 1
+
+
+def test_a_pod_with_several_ports_and_containers_is_scraped_once_where_its_annotation_says() -> None:
+    found = scraped(
+        port(ANNOTATED, 8080, "http"),
+        port(ANNOTATED, 9090, "metrics"),
+        port(ANNOTATED, 7000, "metrics", container="sidecar"),
+        {**ANNOTATED, relabel.CONTAINER: "init", "__meta_kubernetes_pod_container_init": "true"},
+    )
+    assert [target.url for target in found] == ["http://10.0.0.7:8080/metrics"]
+
+
+def test_without_that_annotation_the_declared_port_named_metrics_is_scraped_once() -> None:
+    found = scraped(
+        port(BY_NAME, 8080, "http"),
+        port(BY_NAME, 9090, "metrics"),
+        {**port(BY_NAME, 9090, "metrics", container="init"), "__meta_kubernetes_pod_container_init": "true"},
+        port(BY_NAME, 7000, "admin", container="sidecar"),
+    )
+    assert [(target.url, target.of["job"]) for target in found] == [("http://10.0.0.7:9090/metrics", "pods")]
+
+
+@pytest.mark.parametrize(
+    ("ip", "url"),
+    [
+        ("10.0.0.7", "http://10.0.0.7:8080/metrics"),
+        ("2001:db8::7", "http://[2001:db8::7]:8080/metrics"),
+        ("::ffff:10.0.0.7", "http://[::ffff:10.0.0.7]:8080/metrics"),
+    ],
+)
+def test_the_address_is_the_pods_own(ip: str, url: str) -> None:
+    discovered = pod(ip=ip, annotations=SCRAPED)
+    assert [target.url for target in scraped(discovered, port(discovered, 1))] == [url]
+
+
+def test_path_and_scheme_can_be_chosen() -> None:
+    chosen = {**SCRAPED, "prometheus.io/path": "/-/my.metrics", "prometheus.io/scheme": "https"}
+    assert [target.url for target in scraped(pod(annotations=chosen))] == [
+        "https://10.0.0.7:8080/-/my.metrics"
+    ]
+
+
+HOSTILE = [
+    "1.2.3.4:80",
+    "@evil",
+    "80/..",
+    "//evil/",
+    "/?x=1#",
+    "http://evil",
+    "80;9",
+    "$1",
+    "/a\n/b",
+    "%2f",
+    "\x00",
+]
+VALUES = st.one_of(st.sampled_from(HOSTILE), st.text(), st.from_regex(r"\A[0-9]{1,6}\Z"))
+
+
+@given(
+    port_=st.none() | VALUES,
+    path=st.none() | VALUES,
+    scheme=st.none() | VALUES,
+    more=st.dictionaries(
+        st.sampled_from(["prometheus.io/host", "prometheus.io/param_x", "tenant", "namespace"]), VALUES
+    ),
+    ip=st.sampled_from(["10.0.0.7", "2001:db8::7"]),
+)
+def test_no_annotation_changes_the_host_the_labels_or_the_number_of_targets(
+    port_: str | None, path: str | None, scheme: str | None, more: dict[str, str], ip: str
+) -> None:
+    said = {"scrape": "true", "port": port_, "path": path, "scheme": scheme}
+    stated = {f"prometheus.io/{name}": value for name, value in said.items() if value is not None}
+    discovered = pod(ip=ip, annotations={**more, **stated})
+    found = scraped(port(discovered, 8080, "http"), port(discovered, 9090, "metrics"))
+    assert len(found) <= 1
+    assert found or port_
+    for target in found:
+        url = urlsplit(target.url)
+        assert url.hostname == ip
+        assert url.port == int(port_ or 9090)
+        assert url.scheme in ("http", "https")
+        assert not url.query + url.fragment
+        assert {name: target.of[name] for name in ("namespace", "pod", "tenant", "cluster", "job")} == {
+            "namespace": "shop",
+            "pod": "web-0",
+            "tenant": "shop",
+            "cluster": "dev",
+            "job": "pods",
+        }
+        assert set(target.of) == {"namespace", "pod", "tenant", "cluster", "job", "instance"}
+
+
+def test_limits_hold_for_tenants_targets_and_one_pod_is_one_of_the_declared_slots() -> None:
+    job = jobs(("layer.metrics", {"samplesPerTarget": 100_000}))["pods"]
+    assert job["sample_limit"] == 100_000
+    assert job["body_size_limit"] == "48MB"
+    assert job["target_limit"] == 755
+    assert (job["label_limit"], job["label_name_length_limit"], job["label_value_length_limit"]) == (
+        50,
+        128,
+        1024,
+    )
+
+
+def test_a_small_sample_limit_still_allows_a_body() -> None:
+    assert jobs(("layer.metrics", {"samplesPerTarget": 100}))["pods"]["body_size_limit"] == "1MB"
