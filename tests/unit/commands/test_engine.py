@@ -183,7 +183,7 @@ WAITS = """
     open("ready", "w").close()
     while not received:
         time.sleep(0.01)
-    time.sleep(0.3)  # a second one would come in here
+    time.sleep(0.15)  # a second one would come in here
     print(",".join(received), flush=True)
     sys.exit(5)
 """
