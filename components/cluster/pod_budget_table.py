@@ -1,6 +1,5 @@
 """The pod budget as text, at most 100 columns wide, without colour: the table of a preview, and the refusal."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from textwrap import wrap
@@ -11,6 +10,7 @@ from components.cluster.remedies.problem import Change, Remedy, Value
 WIDTH = 100
 GAP = "  "
 NARROWEST = 12  # of a column of names
+SOLID = "\N{NO-BREAK SPACE}"
 NAMED = 8  # tenants that a line of the table names; a refusal names all
 
 HEAD = ("group", "type", "nodes", "max-pods", "slots", "system", "agents", "left")
@@ -82,7 +82,7 @@ def _demand_rows(budget: PodBudget) -> Iterator[Row]:
         pods = _who(list(members))
         named, rest = pods[:NAMED], pods[NAMED:]
         others = [f"{len(rest)} more {sum(number for _, number in rest)}"] if rest else []
-        who = ", ".join([f"{name} {number}" for name, number in named] + others)
+        who = ", ".join(_solid(text) for text in [*(f"{name} {number}" for name, number in named), *others])
         yield _groups(groups), f"{sum(number for _, number in pods)}", who
 
 
@@ -115,7 +115,7 @@ def _remarks(budget: PodBudget) -> Iterator[tuple[str, str]]:
         rest = f"{waiting} stay Pending until nodes are added" if waiting else "all"
         yield (
             "fewest nodes",
-            f"on {budget.nodes_min} nodes {budget.at_min.placed} of {budget.need} pods fit: {rest}",
+            f"on {_count(budget.nodes_min, 'node')} {budget.at_min.placed} of {budget.need} pods fit: {rest}",
         )
     for group in budget.groups:
         for note in group.slots_per_node.notes:
@@ -153,7 +153,7 @@ def _binding(budget: PodBudget, binding: Binding) -> Iterator[list[str]]:
     waiting = f"{binding.need - binding.have} would stay Pending"
     text = f"The pods of cluster {budget.cluster} do not fit: {binding.need} need a slot {where}; {waiting}."
     yield _wrapped(text, WIDTH)
-    who = ", ".join(f"{name} {_count(pods, 'pod')}" for name, pods in _who(binding.demands))
+    who = ", ".join(_solid(f"{name} {_count(pods, 'pod')}") for name, pods in _who(binding.demands))
     groups = [_have(group) for group in budget.groups if group.name in binding.groups]
     yield _labelled([(f"need {binding.need}", who), (f"have {binding.have}", "\n".join(groups) or "-")])
 
@@ -185,7 +185,7 @@ def _remedy(remedy: Remedy) -> str:
 
 
 def _change(change: Change) -> str:
-    return f"{'.'.join(change.path)}: {_value(change.old)} -> {_value(change.new)}"
+    return f"{'.'.join(change.path)}: " + _solid(f"{_value(change.old)} -> {_value(change.new)}")
 
 
 def _value(value: Value) -> str:
@@ -236,13 +236,16 @@ def _wrapped(text: str, width: int) -> list[str]:
     lines = [
         line
         for part in text.split("\n")
-        for line in wrap(
-            part, width, break_on_hyphens=False, replace_whitespace=False, subsequent_indent=_indent(part)
-        )
+        for line in wrap(part, width, break_on_hyphens=False, subsequent_indent=_indent(part))
     ]
-    return lines or [""]
+    return [line.replace(SOLID, " ") for line in lines] or [""]
 
 
 def _indent(text: str) -> str:
     """The spaces that a text begins with."""
-    return re.match(" *", text).group()  # type: ignore[union-attr]
+    return " " * (len(text) - len(text.lstrip(" ")))
+
+
+def _solid(text: str) -> str:
+    """A text that is not broken at its spaces if it fits into a line."""
+    return text.replace(" ", SOLID)
