@@ -332,8 +332,7 @@ def test_no_annotation_changes_the_host_the_labels_or_the_number_of_targets(
     assert found or port_
     for target in found:
         url = urlsplit(target.url)
-        assert url.hostname == ip
-        assert url.port == int(port_ or 9090)
+        assert url.netloc == f"{f'[{ip}]' if ':' in ip else ip}:{port_ or 9090}"
         assert url.scheme in ("http", "https")
         assert not url.query + url.fragment
         assert {name: target.of[name] for name in ("namespace", "pod", "tenant", "cluster", "job")} == {
