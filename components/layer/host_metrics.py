@@ -10,6 +10,7 @@ from components.cluster.placement import for_node_agents
 from components.context import Context
 from components.layer.namespaces import priority_class_name
 from components.layer.rbac import declare_account
+from components.layer.rollout import agents_seconds, within
 from components.names import NODE_EXPORTER, NODE_EXPORTER_PORT, NODES_NAMESPACE
 from components.versions import IMAGES
 
@@ -33,7 +34,9 @@ class NodeExporter(pulumi.ComponentResource):
                     metadata=ObjectMetaArgs(labels=context.owner.labels(NODE_EXPORTER)), spec=self._pod()
                 ),
             ),
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[account]),
+            opts=pulumi.ResourceOptions(
+                parent=self, depends_on=[account], custom_timeouts=within(agents_seconds(context.settings))
+            ),
         )
         self.register_outputs({})
 

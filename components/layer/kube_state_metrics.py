@@ -10,6 +10,7 @@ from components import names, objects
 from components.cluster.placement import for_pods
 from components.context import Context
 from components.layer.rbac import declare_account, declare_cluster_role, read_rule
+from components.layer.rollout import POD_SECONDS, within
 from components.versions import IMAGES
 
 APP = names.KUBE_STATE_METRICS
@@ -60,7 +61,9 @@ class KubeStateMetrics(pulumi.ComponentResource):
             context=context,
             parent=self,
         )
-        options = pulumi.ResourceOptions(parent=self, depends_on=[account])
+        options = pulumi.ResourceOptions(
+            parent=self, depends_on=[account], custom_timeouts=within(POD_SECONDS)
+        )
         apps.Deployment(
             APP,
             metadata=context.owner.metadata(APP, names.LAYER_NAMESPACE, app=APP),

@@ -11,6 +11,7 @@ from components.context import Context
 from components.layer import credentials
 from components.layer.config import loki, loki_sidecar
 from components.layer.rbac import declare_account
+from components.layer.rollout import STORE_SECONDS, within
 from components.layer.secrets import declare_secret
 from components.layer.versioned_config import VersionedConfig
 from components.settings.model import LogStore
@@ -50,7 +51,7 @@ class LokiStore(pulumi.ComponentResource):
         self._sidecar = self._versioned(SIDECAR, loki_sidecar.CONFIG_FILE, loki_sidecar.sidecar_config())
         self.configs = [self._config, self._sidecar]
         needs = [account, credential, *self.configs, self._overrides(), self._claim(store)]
-        options = pulumi.ResourceOptions(parent=self, depends_on=needs)
+        options = pulumi.ResourceOptions(parent=self, depends_on=needs, custom_timeouts=within(STORE_SECONDS))
         apps.Deployment(
             APP,
             metadata=context.owner.metadata(APP, names.LAYER_NAMESPACE, app=APP),

@@ -13,6 +13,7 @@ from components.context import Context
 from components.layer import credentials
 from components.layer.config import prometheus, scrape_jobs
 from components.layer.rbac import declare_account, declare_cluster_role, declare_role, read_rule
+from components.layer.rollout import STORE_SECONDS, within
 from components.layer.secrets import declare_secret
 from components.layer.versioned_config import VersionedConfig
 from components.settings.model import MetricsStore, Settings
@@ -53,7 +54,11 @@ class PrometheusStore(pulumi.ComponentResource):
         credential = self._credential()
         self.config = self._config()
         volume = self._claim(store)
-        options = pulumi.ResourceOptions(parent=self, depends_on=[account, credential, self.config, volume])
+        options = pulumi.ResourceOptions(
+            parent=self,
+            depends_on=[account, credential, self.config, volume],
+            custom_timeouts=within(STORE_SECONDS),
+        )
         apps.Deployment(
             APP,
             metadata=context.owner.metadata(APP, names.LAYER_NAMESPACE, app=APP),

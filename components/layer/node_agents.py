@@ -12,6 +12,7 @@ from components.layer import credentials
 from components.layer.config import alloy
 from components.layer.namespaces import priority_class_name
 from components.layer.rbac import declare_account, declare_cluster_role, read_rule
+from components.layer.rollout import agents_seconds, within
 from components.layer.secrets import declare_secret
 from components.layer.versioned_config import VersionedConfig
 from components.versions import IMAGES
@@ -44,7 +45,11 @@ class NodeAgents(pulumi.ComponentResource):
                     metadata=ObjectMetaArgs(labels=context.owner.labels(APP)), spec=self._pod()
                 ),
             ),
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[account, credential, self.config]),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                depends_on=[account, credential, self.config],
+                custom_timeouts=within(agents_seconds(context.settings)),
+            ),
         )
         self.register_outputs({})
 

@@ -266,6 +266,10 @@ class Agents(Model):
         le=100,
         description="nodes without agent at a time in a rollout",
     )
+    timeout: Annotated[str, Field(pattern=r"^[1-9][0-9]*(s|m)$")] | None = Field(
+        default=None,
+        description="longest wait for all agents; by default 60s + 30s x nodes / maxUnavailable, 5m for 15 nodes",
+    )
 
 
 class ExternalSecrets(Model):
