@@ -4,10 +4,12 @@ About 2 ms a request where kubectl takes 60 ms: tests ask often.
 """
 
 import base64
+import contextlib
 import http.client
 import json
 import ssl
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ Object = dict[str, Any]
 MANAGER = "simulator"
 HTTPS = 443
 NOT_FOUND = 404
+EMPTY_SECONDS = 15
 ERRORS = 400  # and above
 _DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
@@ -52,6 +55,7 @@ class Api:
         self._timeout = timeout
         self._local = threading.local()
         self._kinds: dict[str, tuple[str, str, bool]] = {}
+        self._collections: list[tuple[str, str]] = []
 
     @property
     def port(self) -> int:
@@ -92,11 +96,22 @@ class Api:
             self.request("PATCH", path, manifest, query=query, content="application/apply-patch+yaml")
 
     def patch(
-        self, resource: str, name: str, change: Object, namespace: str | None = None, sub: str = ""
+        self,
+        resource: str,
+        name: str,
+        change: Object,
+        namespace: str | None = None,
+        *,
+        sub: str = "",
+        strategic: bool = False,
     ) -> Object:
-        """Merge patch of an object or of one of its subresources; a key with None is removed."""
+        """Merge patch of an object or of its subresource `sub`: None removes a key, lists are replaced.
+
+        `strategic` merges lists by their key, as a container's by its name.
+        """
         path = self._path(resource, namespace, name) + (f"/{sub}" if sub else "")
-        return self.request("PATCH", path, change, content="application/merge-patch+json")
+        kind = "strategic-merge-patch" if strategic else "merge-patch"
+        return self.request("PATCH", path, change, content=f"application/{kind}+json")
 
     def delete(self, resource: str, name: str, namespace: str | None = None, *, now: bool = False) -> None:
         """Deletes an object and waits for nothing, `now` without a pod's grace; no error when there is none."""
@@ -106,6 +121,36 @@ class Api:
         except ApiError as error:
             if error.status != NOT_FOUND:
                 raise
+
+    def remove_namespace(self, name: str) -> None:
+        """Deletes a namespace with everything in it at once; no error when there is none.
+
+        The namespace controller would first wait 5 s, for API servers that do not know of the deletion yet. What still
+        is there after EMPTY_SECONDS is left to it.
+        """
+        self.delete("namespaces", name)
+        self._kinds = self._discover()
+        deadline = time.monotonic() + EMPTY_SECONDS
+        while (found := self.find("namespaces", name)) and not self._empty(name):
+            if time.monotonic() > deadline:
+                return
+            time.sleep(0.05)
+        if found:
+            found["spec"]["finalizers"] = []
+            with contextlib.suppress(ApiError):  # the controller was quicker
+                self.request("PUT", f"/api/v1/namespaces/{name}/finalize", found)
+
+    def _empty(self, namespace: str) -> bool:
+        """Deletes what a namespace holds; whether there was nothing."""
+        empty = True
+        for root, plural in self._collections:
+            path = f"{root}/namespaces/{namespace}/{plural}"
+            if self.request("GET", path, query={"limit": "1"})["items"]:
+                empty = False
+                self.request(
+                    "DELETE", path, query={"gracePeriodSeconds": "0", "propagationPolicy": "Background"}
+                )
+        return empty
 
     # --- requests ---
 
@@ -190,6 +235,7 @@ class Api:
     def _discover(self) -> dict[str, tuple[str, str, bool]]:
         """Every resource by plural, plural.group and apiVersion/kind; the core and preferred versions win."""
         found: dict[str, tuple[str, str, bool]] = {}
+        self._collections = []
         for root in ("/api", "/apis"):
             for group in self.request("GET", root, accept=_DISCOVERY)["items"]:
                 name = group.get("metadata", {}).get("name", "")
@@ -200,6 +246,12 @@ class Api:
                         place = (f"{root}/{api}", plural, item["scope"] == "Namespaced")
                         for key in (plural, f"{plural}.{name}", f"{api}/{kind}"):
                             found.setdefault(key, place)
+                        if (
+                            place[2]
+                            and "deletecollection" in item["verbs"]
+                            and found[f"{plural}.{name}"] == place
+                        ):
+                            self._collections.append((place[0], plural))
         return found
 
 

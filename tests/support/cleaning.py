@@ -40,7 +40,7 @@ def restore(kube: Kube, before: Snapshot) -> None:
     """Removes what is new since the snapshot and waits until it is gone; brings the nodes back."""
     for kind in KINDS:
         for name in _new(kube, kind, before):
-            kube.delete(kind, name)
+            kube.remove_namespace(name) if kind == "namespaces" else kube.delete(kind, name)
     _restore_nodes(kube, before.nodes)
     for kind in ("namespaces", "persistentvolumes"):
         _wait_until_gone(kube, kind, before)
@@ -70,10 +70,16 @@ def _restore_nodes(kube: Kube, manifests: tuple[Object, ...]) -> None:
     nodes.add(*(wanted[name] for name in wanted if name not in live or name in changed))
 
 
+def stated_labels(node: Object) -> dict[str, str]:
+    """A node's labels without `beta.kubernetes.io/os` and `/arch`, which a controller adds."""
+    labels: dict[str, str] = node["metadata"]["labels"]
+    return {key: value for key, value in labels.items() if not key.startswith("beta.kubernetes.io/")}
+
+
 def _same(wanted: Object, live: Object) -> bool:
     """Labels, taints and size as made; ignores what only kwok and the controllers write."""
     return (
-        wanted["metadata"]["labels"] == live["metadata"]["labels"]
+        wanted["metadata"]["labels"] == stated_labels(live)
         and [t["key"] for t in wanted["spec"]["taints"]] == [t["key"] for t in live["spec"].get("taints", [])]
         and wanted["status"]["allocatable"]["pods"] == live["status"]["allocatable"]["pods"]
         and takes_pods(live)
