@@ -34,8 +34,8 @@ TIERS = {
     "lint": Tier(5, (_python("ruff", "check", "."), _python("ruff", "format", "--check", "."))),
     "types": Tier(20, (_python("mypy"),)),
     "unit": Tier(35, (_tests("unit", "policies"),)),
-    "engine": Tier(240, (_tests("engine"),)),
-    "cluster": Tier(420, (_tests("cluster"),)),
+    "engine": Tier(240, (_tests("engine", "policies/engine"),)),
+    "cluster": Tier(420, (_tests("cluster", "policies/cluster"),)),
     "services": Tier(120, (_tests("services"),)),
 }
 

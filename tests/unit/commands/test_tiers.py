@@ -17,14 +17,16 @@ def test_the_fast_tiers_stay_under_a_minute_and_all_of_them_under_15() -> None:
     assert sum(budgets.values()) <= 15 * 60
 
 
-def test_every_test_folder_is_in_a_tier() -> None:
-    named = {a for tier in tiers.TIERS.values() for command in tier.commands for a in command}
-    folders = {f"tests/{p.parent.name}" for p in (ROOT / "tests").glob("*/**/test_*.py") for p in [_top(p)]}
-    assert folders <= named
-
-
-def _top(test: Path) -> Path:
-    return ROOT / "tests" / test.relative_to(ROOT / "tests").parts[0] / test.name
+def test_every_test_runs_in_a_tier_and_one_that_needs_tools_in_the_tier_of_its_folder() -> None:
+    folders = {
+        Path(a): name for name, tier in tiers.TIERS.items() for c in tier.commands for a in c if "/" in a
+    }
+    for test in (ROOT / "tests").rglob("test_*.py"):
+        parents = test.relative_to(ROOT).parents
+        tier = next((folders[p] for p in parents if p in folders), None)
+        needed = {"engine", "cluster", "services"} & {p.name for p in parents} or {"unit"}
+        inside_unit = Path("tests/unit") in parents
+        assert tier == ("unit" if inside_unit else needed.pop()), test
 
 
 GREEN = "def test_a(): pass\n"
