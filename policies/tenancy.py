@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from components.names import TENANT_LABEL
 from policies.config import PackSettings, Tenant
 from policies.manifest import Manifest
-from policies.values import Truth
+from policies.values import Field, Truth
 
 STACK_TAG = "shared-observability:tenant"
 COMPONENT = "shared-observability:tenant:TenantStack"
@@ -99,11 +99,11 @@ class Tenancy:
         """The tenant of an RBAC user."""
         return next((name for name, tenant in self.tenants() if user in tenant.users), None)
 
-    def owner(self, manifest: Manifest) -> Owner:
-        """Whose the object is."""
+    def owner(self, manifest: Manifest, target: Field | None = None) -> Owner:
+        """Whose the object is; `target` is where it deploys to, if that is not its own namespace."""
         if whole := self._whole_stack():
             return Owner(whole, True, whole_stack=True)
-        namespace = manifest.namespace
+        namespace = manifest.namespace if target is None else target
         if _is_namespace(manifest):
             namespace = manifest.root.at("metadata", "name")
         tenant = self.of_namespace(namespace.text or "")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from components.settings.model import NodeGroup
 from policies.config import PackSettings
+from policies.kinds import CLUSTER_SCOPED
 from policies.manifest import Manifest, Origin
 from policies.tenancy import Tenancy
 from policies.values import Field
@@ -38,8 +39,7 @@ class World:
         """Takes note of an object; one that was seen before is replaced."""
         key = manifest.urn + manifest.root.path or f"{manifest.source}#{len(self._objects)}"
         self._objects[key] = manifest
-        namespace = manifest.namespace.text or ""
-        self._by_name.setdefault((manifest.kind, namespace, manifest.name), {})[key] = manifest
+        self._by_name.setdefault(_identity(manifest), {})[key] = manifest
         self._by_kind.setdefault(manifest.kind, {})[key] = manifest
         self.tenancy.learn(manifest)
 
@@ -50,7 +50,7 @@ class World:
                 better = replace(manifest, literal=literal, outputs=outputs)
                 self._objects[key] = better
                 self._by_kind[manifest.kind][key] = better
-                self._by_name[(manifest.kind, manifest.namespace.text or "", manifest.name)][key] = better
+                self._by_name[_identity(manifest)][key] = better
 
     def find(self, kind: str, name: str, namespace: str = "") -> list[Manifest]:
         """Objects of this kind and name; patches of it too."""
@@ -64,3 +64,8 @@ class World:
     def __iter__(self) -> Iterator[Manifest]:
         """All objects."""
         return iter(list(self._objects.values()))
+
+
+def _identity(manifest: Manifest) -> tuple[str, str, str]:
+    namespace = "" if manifest.kind in CLUSTER_SCOPED else manifest.namespace.text or ""
+    return (manifest.kind, namespace, manifest.name)

@@ -1,0 +1,110 @@
+"""`daemonset-tolerations` and `workload-tolerations`: only taints that are named are tolerated."""
+
+from collections.abc import Iterator
+
+from policies.config import RuleSettings
+from policies.manifest import Manifest
+from policies.pods import per_node, pod_of
+from policies.rule import Rule, Severity
+from policies.values import Field, Truth, all_of
+from policies.verdict import Finding, Level, undecided, violation
+from policies.world import World
+
+FIX = (
+    "Name the taint: `{key, operator: Equal, value, effect}` (or `{key, operator: Exists}`) for each taint of the "
+    "nodes it is for, and nothing else"
+)
+
+
+def judge_node_agents(manifest: Manifest, _world: World, _settings: RuleSettings) -> Iterator[Finding]:
+    """Judges what becomes one pod per node, and what might."""
+    if per_node(manifest) is not False:
+        yield from _tolerations(manifest)
+
+
+def judge_workloads(manifest: Manifest, _world: World, _settings: RuleSettings) -> Iterator[Finding]:
+    """Judges everything else that makes pods."""
+    if per_node(manifest) is False:
+        yield from _tolerations(manifest)
+
+
+def unbounded(toleration: Field) -> Truth:
+    """Whether it tolerates taints that it does not name: `Exists` without a key."""
+    key, operator = toleration["key"], toleration["operator"]
+    return all_of([None if key.unknown else key.empty, _is(operator, "Exists")])
+
+
+def _tolerations(manifest: Manifest) -> Iterator[Finding]:
+    pod = pod_of(manifest)
+    if pod is None:
+        return
+    tolerations = pod.spec["tolerations"]
+    if tolerations.unknown:
+        why = "which taints it tolerates is not known yet"
+        yield undecided(manifest, tolerations, why, f"{FIX}, with keys that are known at preview.")
+    for toleration in tolerations.items():
+        yield from _toleration(manifest, toleration)
+
+
+def _toleration(manifest: Manifest, toleration: Field) -> Iterator[Finding]:
+    verdict = unbounded(toleration)
+    if verdict:
+        effect = toleration["effect"].text
+        taints = f"every {effect} taint" if effect else "every taint of every effect"
+        why = f"`Exists` without a key tolerates {taints}, those of nodes that are not meant too"
+        yield violation(manifest, toleration, why, f"{FIX}.", effect=effect or "")
+    elif verdict is None:
+        why = "its key or its operator is not known yet, and without a key it would tolerate every taint"
+        yield undecided(manifest, toleration, why, f"{FIX}, with keys that are known at preview.")
+    elif toleration["key"].empty and isinstance(toleration.value, dict):
+        why = "the API server refuses a toleration without a key whose operator is not Exists"
+        yield violation(manifest, toleration, why, f"{FIX}.", invalid="yes")
+
+
+def _is(field: Field, text: str) -> Truth:
+    return None if field.unknown else field.text == text
+
+
+PAGE = """
+## How it decides
+`{operator: Exists}` without a key (or with an empty one) tolerates every taint, with an `effect` every taint of that
+effect. So the two halves `{Exists, NoSchedule}` and `{Exists, NoExecute}` are refused each; together they are the
+whole. A keyed `Exists` is bounded and passes, whatever its effect. A missing operator means `Equal`; without a key
+that is refused by the API server, and said so here. Unknown operators (`Lt`, `Gt`) with a key pass.
+
+The tolerations that the DaemonSet controller adds by itself (not-ready, unreachable, disk, memory and PID pressure,
+unschedulable) are keyed: stated or not, they are no matter.
+
+In custom resources of agents and in patches the field is judged where it is set.
+
+## What it does not see
+Admission webhooks and policies that add tolerations in the cluster; the ExtendedResourceToleration plug-in.
+
+## Sources
+kubernetes/kubernetes `staging/src/k8s.io/component-helpers/scheduling/corev1`, `api/core/v1/toleration.go`. Tested
+against the real scheduler: `tests/policies/cluster/`.
+"""
+
+DAEMON_SETS = Rule(
+    name="daemonset-tolerations",
+    summary="A DaemonSet tolerates only taints that it names.",
+    level=Level.MANDATORY,
+    severity=Severity.HIGH,
+    remediation=f"{FIX}.",
+    page=PAGE,
+    judge=judge_node_agents,
+    spares_aws_agents=True,
+)
+WORKLOADS = Rule(
+    name="workload-tolerations",
+    summary="A workload tolerates only taints that it names.",
+    level=Level.MANDATORY,
+    severity=Severity.MEDIUM,
+    remediation=f"{FIX}.",
+    page=PAGE
+    + """
+A Deployment that tolerates everything is worse than a DaemonSet that does: drained from one node, its pods come back on
+the next one that is being drained.
+""",
+    judge=judge_workloads,
+)
