@@ -42,7 +42,7 @@ SETTINGS = {
 
 @contextmanager
 def engine_environment(environment: str, *, backend: str | None = None) -> Iterator[dict[str, str]]:
-    """Give the variables to run the engine with on an environment.
+    """Gives the variables to run the engine with on an environment.
 
     TMPDIR is a new folder that is removed at the end, whatever happens: provider 4.25.0 leaves a kubeconfig with its
     token there, twice per run.
@@ -69,7 +69,7 @@ def engine_environment(environment: str, *, backend: str | None = None) -> Itera
 def passphrase(
     environment: str, settings: Mapping[str, object], backend: str, given: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the passphrase variable to add: the public one where that is allowed and none is given."""
+    """Returns the passphrase variable to add: the public one where that is allowed and none is given."""
     if any(name in given for name in PASSPHRASE_VARIABLES):
         return {}
     if environment in PUBLIC_ENVIRONMENTS:
@@ -86,7 +86,7 @@ def passphrase(
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Give a new private folder and remove it at the end; one of a run that was killed goes with the next run."""
+    """Gives a new private folder and removes it at the end; one of a run that was killed goes with the next run."""
     TEMPORARY.mkdir(parents=True, exist_ok=True)
     for left in TEMPORARY.iterdir():
         if not _alive(left.name.partition("-")[0]):
@@ -108,7 +108,7 @@ def _alive(process: str) -> bool:
 
 
 def _make_state_folder(url: str) -> None:
-    """Create the folder of a file backend, which the engine wants to find: relative means relative to the project."""
+    """Creates the folder of a file backend, which the engine wants to find: relative means relative to the project."""
     if url.startswith("file://"):
         folder = Path(url.removeprefix("file://").partition("?")[0]).expanduser()
         (ROOT / folder).mkdir(parents=True, exist_ok=True)
@@ -117,7 +117,7 @@ def _make_state_folder(url: str) -> None:
 def run_pulumi(
     arguments: Sequence[str], variables: Mapping[str, str], *, capture: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    """Run the CLI in the project's folder and wait for it, through Ctrl-C too.
+    """Runs the CLI in the project's folder and waits for it, through Ctrl-C too.
 
     Its output passes through, or is captured (standard error within it) where a test wants to read it.
     """
@@ -165,7 +165,7 @@ def _handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]
 
 
 def arguments_of(command: str, environment: str) -> list[str]:
-    """Return the CLI's arguments for one of `COMMANDS`."""
+    """Returns the CLI's arguments for one of `COMMANDS`."""
     arguments = [command, "--stack", environment]
     if command != "preview":
         arguments.append("--yes")
@@ -175,12 +175,12 @@ def arguments_of(command: str, environment: str) -> list[str]:
 
 
 def policy_arguments() -> list[str]:
-    """Return what makes the engine ask the policy pack, once there is one."""
+    """Returns what makes the engine ask the policy pack, once there is one."""
     return ["--policy-pack", str(POLICIES)] if (POLICIES / "PulumiPolicy.yaml").exists() else []
 
 
 def run(command: str, environment: str) -> int:
-    """Run one of `COMMANDS` on an environment and return the engine's exit status."""
+    """Runs one of `COMMANDS` on an environment and returns the engine's exit status."""
     with engine_environment(environment) as variables:
         selected = run_pulumi(["stack", "select", "--create", environment], variables)
         if selected.returncode:
@@ -189,12 +189,12 @@ def run(command: str, environment: str) -> int:
 
 
 def exit_status(done: subprocess.CompletedProcess[str]) -> int:
-    """Return the status as a shell gives it: 128 and the signal's number for a process that a signal ended."""
+    """Returns the status as a shell gives it: 128 and the signal's number for a process that a signal ended."""
     return done.returncode if done.returncode >= 0 else 128 - done.returncode
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line."""
+    """Runs the command line."""
     parser = argparse.ArgumentParser(prog="python -m commands.engine", description=__doc__)
     parser.add_argument("command", choices=COMMANDS)
     parser.add_argument("--env", required=True, help="the environment: dev for Pulumi.dev.yaml")

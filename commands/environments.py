@@ -17,7 +17,7 @@ class CommandError(Exception):
 
 
 def stack_file(environment: str, root: Path = ROOT) -> Path:
-    """Return the environment's stack file; an unknown environment is an error that lists those there are."""
+    """Returns the environment's stack file; an unknown environment is an error that lists those there are."""
     file = root / f"Pulumi.{environment}.yaml"
     if NAME.fullmatch(environment) and file.is_file():
         return file
@@ -31,7 +31,7 @@ def stack_file(environment: str, root: Path = ROOT) -> Path:
 
 
 def stack_settings(file: Path) -> dict[str, Any]:
-    """Return the top-level keys of a stack file; empty where it is no YAML mapping, which the engine then explains."""
+    """Returns the top-level keys of a stack file; empty where it is no YAML mapping, which the engine then explains."""
     try:
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
     except yaml.YAMLError:

@@ -11,25 +11,25 @@ class Counts:
         self.skipped: list[str] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count one phase of one test."""
+        """Counts one phase of one test."""
         if report.passed and report.when == "call":
             self.passed += 1
         if report.skipped and not hasattr(report, "wasxfail"):
             self.skipped.append(report.nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Count a module that skipped itself."""
+        """Counts a module that skipped itself."""
         if report.skipped:
             self.skipped.append(report.nodeid)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Set the exit status."""
+        """Sets the exit status."""
         if session.exitstatus == pytest.ExitCode.OK and (self.skipped or not self.passed):
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say why."""
+        """Says why."""
         if self.skipped:
             terminalreporter.write_line(f"skipped, so not green: {', '.join(self.skipped)}", red=True)
         elif not self.passed:
@@ -37,5 +37,5 @@ class Counts:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the counts with this run."""
+    """Registers the counts with this run."""
     config.pluginmanager.register(Counts(), "nothing-skipped-counts")

@@ -25,7 +25,7 @@ OTHERS = "2-"
 
 
 def with_render_target(text: str, directory: Path) -> str:
-    """Return a stack file's text with the cluster's target replaced by a render into a folder.
+    """Returns a stack file's text with the cluster's target replaced by a render into a folder.
 
     By YAML nodes, not values: `1.10`, `0123` and `yes` stay as they are written.
     """
@@ -47,7 +47,7 @@ def _at(node: yaml.Node | None, key: str) -> yaml.Node | None:
 
 
 def refuse_foreign(out: Path) -> None:
-    """Raise unless the folder is absent, or holds nothing but files of an earlier render."""
+    """Raises unless the folder is absent, or holds nothing but files of an earlier render."""
     if out.exists() and not out.is_dir():
         raise CommandError(f"{out} is not a folder")
     foreign = sorted(p.name for p in out.iterdir() if not _ours(p)) if out.exists() else []
@@ -64,7 +64,7 @@ def _ours(file: Path) -> bool:
 
 
 def install(rendered: Path, out: Path) -> Counter[str]:
-    """Replace what is in `out` by the rendered files, in one flat folder; return how many there are of each kind."""
+    """Replaces what is in `out` by the rendered files, in one flat folder; returns how many there are of each kind."""
     texts: dict[str, str] = {}
     kinds: Counter[str] = Counter()
     for file in sorted(rendered.rglob("*.yaml")):
@@ -86,7 +86,7 @@ def install(rendered: Path, out: Path) -> Counter[str]:
 
 
 def render(environment: str, out: Path) -> int:
-    """Render an environment into a folder and return the engine's exit status; the folder changes only on success."""
+    """Renders an environment into a folder and returns the engine's exit status; the folder changes only on success."""
     file = stack_file(environment)
     refuse_foreign(out)
     print(f"{environment}: rendering from a throw-away state; nothing is deployed", flush=True)
@@ -111,7 +111,7 @@ def render(environment: str, out: Path) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line."""
+    """Runs the command line."""
     parser = argparse.ArgumentParser(prog="python -m commands.render", description=__doc__)
     parser.add_argument("--env", required=True, help="the environment: dev for Pulumi.dev.yaml")
     parser.add_argument("--out", required=True, type=Path, help="folder for the manifests, created if absent")

@@ -41,7 +41,7 @@ TIERS = {
 
 
 def run(name: str) -> tuple[bool, float]:
-    """Run one tier; tell whether all of it passed, and how many seconds it took."""
+    """Runs one tier; tells whether all of it passed, and how many seconds it took."""
     tier = TIERS[name]
     print(f"== {name}: budget {tier.budget} s", flush=True)
     started = time.monotonic()
@@ -52,7 +52,7 @@ def run(name: str) -> tuple[bool, float]:
 
 
 def summary(results: dict[str, tuple[bool, float]]) -> str:
-    """Return a table of what every tier gave."""
+    """Returns a table of what every tier gave."""
     lines = [
         f"{name:<10}{'passed' if passed else 'FAILED':<8}{took:>7.1f} s of {TIERS[name].budget:>4} s"
         + ("" if took <= TIERS[name].budget else "  over its budget")
@@ -63,7 +63,7 @@ def summary(results: dict[str, tuple[bool, float]]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the tiers named on the command line; all of them, even after one failed."""
+    """Runs the tiers named on the command line; all of them, even after one failed."""
     parser = argparse.ArgumentParser(prog="python -m commands.tiers", description=__doc__)
     parser.add_argument("tiers", nargs="+", choices=TIERS)
     results = {name: run(name) for name in parser.parse_args(arguments).tiers}

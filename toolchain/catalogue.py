@@ -13,7 +13,7 @@ PROMETHEUS = "github.com/prometheus/prometheus"
 
 
 def pulumi(version: str) -> Tool:
-    """Return the engine with its Python language host, which Pulumi's release brings along."""
+    """Returns the engine with its Python language host, which Pulumi's release brings along."""
     # The host of toolchain/src/pulumi is used where only Go modules can be had: Pulumi's own is not published as one.
     return Tool(
         name="pulumi",
@@ -30,7 +30,7 @@ def pulumi(version: str) -> Tool:
 
 
 def cluster_tools(pinned: dict[str, Any]) -> list[Tool]:
-    """Return the simulated cluster: a real control plane and what plays its kubelets."""
+    """Returns the simulated cluster: a real control plane and what plays its kubelets."""
     kubedev = Binary("kubedev", "./cmd/kubedev", "k8s.io/kubernetes", 300)
     kwok = Binary("kwok", f"{KWOK}/cmd/kwok", KWOK, 60)
     return [
@@ -40,7 +40,7 @@ def cluster_tools(pinned: dict[str, Any]) -> list[Tool]:
 
 
 def service_tools(pinned: dict[str, Any]) -> list[Tool]:
-    """Return the servers and parsers that read the rendered configurations."""
+    """Returns the servers and parsers that read the rendered configurations."""
     version = pinned["PROMETHEUS"]
     variable = f"github.com/prometheus/common/version.Version={version}"
     servers = (

@@ -21,7 +21,7 @@ def _environment() -> dict[str, str]:
 
 
 def _work_folder(source: str) -> Path:
-    """Copy the module out of the checkout: a build may add generated files, and a checkout may be read-only."""
+    """Copies the module out of the checkout: a build may add generated files, and a checkout may be read-only."""
     folder = TOOLCHAIN / "build" / source
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(SOURCES / source, folder)
@@ -29,7 +29,7 @@ def _work_folder(source: str) -> Path:
 
 
 def required(source: str, module: str) -> str:
-    """Return the version of a module that the source's go.mod pins."""
+    """Returns the version of a module that the source's go.mod pins."""
     text = (SOURCES / source / "go.mod").read_text()
     found = re.search(rf"^(?:require\s+|\s+){re.escape(module)} (\S+)", text, re.MULTILINE)
     if not found:
@@ -38,13 +38,13 @@ def required(source: str, module: str) -> str:
 
 
 def go_version_needed() -> str:
-    """Return the newest Go version that any of the go.mod files asks for."""
+    """Returns the newest Go version that any of the go.mod files asks for."""
     asked = [re.search(r"^go (\S+)$", f.read_text(), re.MULTILINE) for f in SOURCES.glob("*/go.mod")]
     return max((m[1] for m in asked if m), key=lambda v: [int(n) for n in v.split(".")])
 
 
 def module_folder(source: str, module: str) -> Path:
-    """Return where Go's module cache keeps a pinned module, downloading it when it does not yet."""
+    """Returns where Go's module cache keeps a pinned module, downloading it when it does not yet."""
     command = ["go", "mod", "download", "-json", module]
     done = subprocess.run(
         command, cwd=SOURCES / source, env=_environment(), capture_output=True, text=True, check=False
@@ -56,7 +56,7 @@ def module_folder(source: str, module: str) -> Path:
 
 
 def build(title: str, source: str, package: str, target: Path, *, usually: float, variable: str = "") -> None:
-    """Build one package of a source folder; `variable` is a linker setting such as `path.Version=v1`."""
+    """Builds one package of a source folder; `variable` is a linker setting such as `path.Version=v1`."""
     folder = _work_folder(source)
     if source == "kubernetes-provider":
         _write_embedded_files(folder, variable.rpartition("=v")[2])
@@ -71,13 +71,13 @@ def build(title: str, source: str, package: str, target: Path, *, usually: float
 
 
 def _count(output: list[str]) -> str:
-    """Say how many modules `go build -v` downloaded and how many packages it compiled."""
+    """Says how many modules `go build -v` downloaded and how many packages it compiled."""
     downloaded = sum(line.startswith("go: downloading") for line in output)
     return f"{downloaded} modules downloaded, {len(output) - downloaded} packages compiled"
 
 
 def _write_embedded_files(folder: Path, version: str) -> None:
-    """Write the two files that the provider embeds; its module carries them without a version."""
+    """Writes the two files that the provider embeds; its module carries them without a version."""
     carried = module_folder("kubernetes-provider", PROVIDER_MODULE) / "cmd" / "pulumi-resource-kubernetes"
     schema = json.loads((carried / "schema.json").read_text())
     (folder / "schema-embed.json").write_text(json.dumps({**schema, "version": version}))

@@ -52,7 +52,7 @@ def _problem(name: str) -> str | None:
 
 
 def _remedy(name: str) -> str:
-    """Return the command that installs a prerequisite on this system."""
+    """Returns the command that installs a prerequisite on this system."""
     kernel, machine = system()
     sudo = "" if os.geteuid() == 0 else "sudo "
     if name in APT and shutil.which("apt-get"):
@@ -70,6 +70,6 @@ def _remedy(name: str) -> str:
 
 
 def missing(names: list[str]) -> list[str]:
-    """Return a line for each prerequisite that is not there: what, and how to install it."""
+    """Returns a line for each prerequisite that is not there: what, and how to install it."""
     problems = {name: _problem(name) for name in dict.fromkeys(names)}
     return [f"{problem}: {_remedy(name)}" for name, problem in problems.items() if problem]

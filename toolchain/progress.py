@@ -18,7 +18,7 @@ LINES_SHOWN_OF_A_FAILURE = 30
 
 
 def clock(seconds: float) -> str:
-    """Return a duration as people say it: `8 s`, `4 min 10 s`."""
+    """Returns a duration as people say it: `8 s`, `4 min 10 s`."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -34,7 +34,7 @@ def run(
     env: dict[str, str],
     doing: Callable[[list[str]], str],
 ) -> None:
-    """Run the command without showing its output, unless it fails.
+    """Runs the command without showing its output, unless it fails.
 
     `usually` is how long it takes on two idle cores, in seconds; `doing` sums up the lines of output so far.
     """

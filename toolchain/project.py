@@ -21,17 +21,17 @@ class SetupError(Exception):
 
 
 def say(text: str) -> None:
-    """Print a line at once: set-up runs for minutes and is read while it runs."""
+    """Prints a line at once: set-up runs for minutes and is read while it runs."""
     print(text, flush=True)
 
 
 def versions() -> dict[str, Any]:
-    """Return the constants of components/versions.py, read without importing the project or its packages."""
+    """Returns the constants of components/versions.py, read without importing the project or its packages."""
     return runpy.run_path(str(ROOT / "components" / "versions.py"))
 
 
 def digest(*parts: Path | str) -> str:
-    """Return one digest over texts, files and whole folders."""
+    """Returns one digest over texts, files and whole folders."""
     total = hashlib.sha256()
     for part in parts:
         if isinstance(part, str):
@@ -43,7 +43,7 @@ def digest(*parts: Path | str) -> str:
 
 
 def fingerprint(files: list[Path]) -> list[list[int]] | None:
-    """Return size and time of each file, following links, or None when one is missing."""
+    """Returns size and time of each file, following links, or None when one is missing."""
     try:
         return [[f.stat().st_size, f.stat().st_mtime_ns] for f in files]
     except FileNotFoundError:
@@ -59,13 +59,13 @@ def _stamps() -> dict[str, Any]:
 
 
 def stamped(name: str) -> dict[str, Any]:
-    """Return what `stamp` last wrote about this name; empty if nothing."""
+    """Returns what `stamp` last wrote about this name; empty if nothing."""
     entry = _stamps().get(name)
     return entry if isinstance(entry, dict) else {}
 
 
 def stamp(name: str, wanted: str, files: list[Path]) -> None:
-    """Remember that these files are what was wanted."""
+    """Remembers that these files are what was wanted."""
     entry = {"wanted": wanted, "files": fingerprint(files)}
     STAMPS.parent.mkdir(parents=True, exist_ok=True)
     replacement = STAMPS.with_suffix(".new")

@@ -50,20 +50,20 @@ class Provider:
         return PULUMI_HOME / "plugins" / f"resource-kubernetes-v{self.version}" / NAME
 
     def ready(self) -> bool:
-        """Tell whether the plugin is in place and no second provider lies on PATH, where the engine warns of it."""
+        """Tells whether the plugin is in place and no second provider lies on PATH, where the engine warns of it."""
         found = fingerprint([self.plugin])
         known = stamped(NAME)
         made = found is not None and known.get("files") == found and known.get("wanted") == self._wanted()
         return made and not (BIN / NAME).exists()
 
     def requires(self) -> list[str]:
-        """Name what has to be installed first."""
+        """Names what has to be installed first."""
         if self._given() or release.unreachable(release.plugin_url(self.version)) is None:
             return []
         return ["go"]
 
     def obtain(self) -> None:
-        """Install the plugin."""
+        """Installs the plugin."""
         if given := self._given():
             self._install_file(given)
         elif not self._download():
@@ -80,7 +80,7 @@ class Provider:
         return digest(self.version, SOURCES / "kubernetes-provider")
 
     def _given(self) -> Path | None:
-        """Return the provider that was put into .toolchain/bin by hand, if it is the pinned one."""
+        """Returns the provider that was put into .toolchain/bin by hand, if it is the pinned one."""
         given = BIN / NAME
         right = given.exists() and names_module(given, "kubernetes-provider", golang.PROVIDER_MODULE)
         return given if right else None

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 
 from toolchain.progress import run
 from toolchain.project import ROOT, digest, say
@@ -19,12 +20,12 @@ PROJECT = ROOT / "pyproject.toml"
 
 
 def python311() -> str | None:
-    """Return a Python 3.11 that can make virtual environments, or None."""
+    """Returns a Python 3.11 that can make virtual environments, or None."""
     # A name on PATH is no proof: version managers put stand-ins there that only print an error.
     question = "import sys, ensurepip, venv; print(sys.version_info[:2] == (3, 11))"
     for name in ("python3.11", "python3", "python"):
         found = shutil.which(name)
-        if found and found != str(PYTHON):
+        if found and Path(found).parent != PYTHON.parent:
             told = subprocess.run([found, "-c", question], capture_output=True, text=True, check=False)
             if told.stdout.strip() == "True":
                 return found
@@ -39,15 +40,15 @@ class PythonEnvironment:
     estimate: str = "about 45 s"
 
     def ready(self) -> bool:
-        """Tell whether the packages are those of the lock file and the project is installed."""
+        """Tells whether the packages are those of the lock file and the project is installed."""
         return PYTHON.exists() and self._installed() == self._wanted()
 
     def requires(self) -> list[str]:
-        """Name what has to be installed first."""
+        """Names what has to be installed first."""
         return ["python3.11"]
 
     def obtain(self) -> None:
-        """Install what changed."""
+        """Installs what changed."""
         installed, wanted = self._installed(), self._wanted()
         if not PYTHON.exists():
             say(f"{self.title}: making .venv")

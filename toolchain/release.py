@@ -24,25 +24,25 @@ CHUNK = 1 << 20
 
 
 def system() -> tuple[str, str]:
-    """Return the kernel and the processor as downloads name them: `linux`, `amd64`."""
+    """Returns the kernel and the processor as downloads name them: `linux`, `amd64`."""
     machine = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
     return platform.system().lower(), machine
 
 
 def cli_url(version: str) -> str:
-    """Return the address of the CLI and its language hosts for this machine."""
+    """Returns the address of the CLI and its language hosts for this machine."""
     kernel, machine = system()
     return f"{HOST}/sdk/pulumi-v{version}-{kernel}-{'x64' if machine == 'amd64' else machine}.tar.gz"
 
 
 def plugin_url(version: str) -> str:
-    """Return the address of the Kubernetes provider for this machine."""
+    """Returns the address of the Kubernetes provider for this machine."""
     return f"{HOST}/plugins/pulumi-resource-kubernetes-v{version}-{'-'.join(system())}.tar.gz"
 
 
 @functools.cache
 def unreachable(url: str) -> str | None:
-    """Return why an address cannot be had, in one line, or None when it can."""
+    """Returns why an address cannot be had, in one line, or None when it can."""
     try:
         with urllib.request.urlopen(urllib.request.Request(url, method="HEAD"), timeout=CONNECT_SECONDS):
             return None
@@ -51,7 +51,7 @@ def unreachable(url: str) -> str | None:
 
 
 def fetch(title: str, url: str, target: Path) -> None:
-    """Download a file, saying how far it is."""
+    """Downloads a file, saying how far it is."""
     problem = unreachable(url)
     if problem:
         raise SetupError(problem)
@@ -74,7 +74,7 @@ def fetch(title: str, url: str, target: Path) -> None:
 
 
 def download_cli(version: str, names: list[str]) -> None:
-    """Put the files of these names of the CLI's release into .toolchain/bin."""
+    """Puts the files of these names of the CLI's release into .toolchain/bin."""
     TOOLCHAIN.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=TOOLCHAIN) as folder:
         archive = Path(folder) / "pulumi.tar.gz"

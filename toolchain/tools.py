@@ -60,7 +60,7 @@ class Tool:
         return f"about {clock(sum(b.usually for b in self.binaries))} if it has to be built"
 
     def ready(self) -> bool:
-        """Tell whether it is in place; one that was put there by hand is taken over if its version is right."""
+        """Tells whether it is in place; one that was put there by hand is taken over if its version is right."""
         found = fingerprint(self._paths())
         if found is None:
             return False
@@ -73,13 +73,13 @@ class Tool:
         return True
 
     def requires(self) -> list[str]:
-        """Name what has to be installed first."""
+        """Names what has to be installed first."""
         if self._on_path() or (self.released and release.unreachable(release.cli_url(self.version)) is None):
             return []
         return ["go"]
 
     def obtain(self) -> None:
-        """Put the tool into .toolchain/bin."""
+        """Puts the tool into .toolchain/bin."""
         BIN.mkdir(parents=True, exist_ok=True)
         if not (self._link_from_path() or (self.released and self._download())):
             self._build()
@@ -92,7 +92,7 @@ class Tool:
         return digest(self.version, SOURCES / self.source)
 
     def _on_path(self) -> dict[Path, str]:
-        """Map each file to the one on PATH; empty unless all are there in the pinned version."""
+        """Maps each file to the one on PATH; empty unless all are there in the pinned version."""
         if not self.version_command:
             return {}
         folders = [f for f in os.get_exec_path() if os.path.realpath(f) != os.path.realpath(BIN)]
@@ -101,7 +101,10 @@ class Tool:
         if len(complete) < len(found):
             return {}
         command = [complete[BIN / self.binaries[0].name], *self.version_command]
-        told = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        try:
+            told = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        except (OSError, subprocess.TimeoutExpired):
+            return {}
         return complete if self.version in told.stdout + told.stderr else {}
 
     def _link_from_path(self) -> bool:
@@ -139,7 +142,7 @@ class Tool:
 
 
 def names_module(file: Path, source: str, module: str) -> bool:
-    """Tell whether a binary was built from the pinned version of a module: Go writes the versions into it."""
+    """Tells whether a binary was built from the pinned version of a module: Go writes the versions into it."""
     expected = f"{module}\t{golang.required(source, module)}\t".encode()
     with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as content:
         return content.find(expected) >= 0
