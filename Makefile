@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 ROOT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 ENV ?= dev
-OUT ?= rendered/$(ENV)
+OUT ?= rendered/manifests/$(ENV)
 # The simulator's own environment, unless one is named.
 SIMULATED := $(if $(filter default file,$(origin ENV)),sim,$(ENV))
 PYTHON := $(ROOT)/.venv/bin/python
@@ -83,6 +83,6 @@ lock: ## Write requirements.txt anew from pyproject.toml: hashes, no download ad
 	@cd $(ROOT) && .venv/bin/uv pip compile pyproject.toml --quiet --extra dev --generate-hashes --no-header \
 	  --no-emit-index-url --no-emit-find-links --python-version 3.11 --output-file requirements.txt
 
-clean: ## Remove caches, renders and engine logs; never state, packages or tools
-	@cd $(ROOT) && rm -rf rendered .mypy_cache .pytest_cache .ruff_cache .hypothesis .pulumi/tmp .toolchain/pulumi/logs \
+clean: ## Remove caches and engine logs; never state, renders, packages or tools
+	@cd $(ROOT) && rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .pulumi/tmp .toolchain/pulumi/logs \
 	  .toolchain/build && find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
