@@ -9,22 +9,20 @@ from components.cluster.pod_budget import AgentsPerNode, LayerPods, PodBudget, b
 from components.cluster.pod_budget_output import as_output
 from components.cluster.pod_budget_table import refusal, table
 from components.cluster.pod_remedies import remedies
+from components.layer import parts
 from components.settings.load import ALREADY_SHOWN
 from components.settings.model import Settings
 
 
 def agents_per_node(settings: Settings) -> AgentsPerNode:
     """Node agents that the layer puts on each declared node; none of them surges."""
-    exporter = settings.layer.host_metrics == "node-exporter" and settings.layer.metrics != "off"
-    alloy = settings.layer.logs != "off"
-    return AgentsPerNode(pods=exporter + alloy, host_network=int(exporter))
+    agents = parts.node_agents(settings)
+    return AgentsPerNode(pods=len(agents), host_network=int(names.NODE_EXPORTER in agents))
 
 
 def layer_pods(settings: Settings) -> list[LayerPods]:
     """The layer's other pods, one replica each; a rollout replaces them one for one."""
-    metrics = [names.PROMETHEUS, names.KUBE_STATE_METRICS] if settings.layer.metrics != "off" else []
-    logs = [names.LOKI] if settings.layer.logs != "off" else []
-    return [LayerPods(name, 1) for name in (*metrics, *logs)]
+    return [LayerPods(name, 1) for name in parts.deployments(settings)]
 
 
 def pod_budget(settings: Settings) -> PodBudget:

@@ -2,7 +2,9 @@
 
 import pulumi
 
+from components import names
 from components.context import Context
+from components.layer import parts
 from components.layer.host_metrics import NodeExporter
 from components.layer.kube_state_metrics import KubeStateMetrics
 from components.layer.log_store import LokiStore
@@ -30,11 +32,11 @@ class SharedLayer(pulumi.ComponentResource):
         self.register_outputs({})
 
     def _declare_agents(self, name: str) -> list[VersionedConfig]:
-        layer = self._context.settings.layer
+        agents = parts.node_agents(self._context.settings)
         options = pulumi.ResourceOptions(parent=self, depends_on=[self._namespaces.nodes, self._priority])
-        if layer.host_metrics == "node-exporter" and layer.metrics != "off":
+        if names.NODE_EXPORTER in agents:
             NodeExporter(f"{name}-node-exporter", self._context, opts=options)
-        if layer.logs == "off":
+        if names.ALLOY not in agents:
             return []
         return [NodeAgents(f"{name}-node-agents", self._context, opts=options).config]
 

@@ -1,0 +1,157 @@
+"""Which of the layer's objects are not as declared. Pure: decides from a snapshot, and counts agents by node.
+
+DESIRED of a DaemonSet is not asked: it forgets nodes that are not ready or carry an undeclared taint, and then looks
+healthy.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from components import names
+from components.cluster import node_groups
+from components.cluster.placement import COMPUTE_TYPE_LABEL, HARD_EFFECTS, OS_LABEL, for_node_agents
+from components.layer import parts
+from components.settings.model import Settings
+from diagnosis.finding import Finding, remedy_for
+from diagnosis.pods import is_ready, node_of, reason_of
+from diagnosis.snapshot import REFUSED, Object, Snapshot
+
+
+def findings(settings: Settings, snapshot: Snapshot) -> list[Finding]:
+    """Everything that is not ready, the layer's first.
+
+    Args:
+        settings: what was declared.
+        snapshot: what is there.
+    """
+    found = [
+        *(f for app in parts.node_agents(settings) for f in _agents(app, settings, snapshot)),
+        *(f for app in parts.deployments(settings) for f in _deployment(app, snapshot)),
+        *_claims(snapshot),
+    ]
+    return [*dict.fromkeys(found), *dict.fromkeys(_tenants(snapshot))]
+
+
+def declared_nodes(settings: Settings, nodes: Iterator[Object] | list[Object]) -> dict[str, str]:
+    """Group of each node that must have agents, by the node's name; Windows and Fargate nodes are left out."""
+    found: dict[str, str] = {}
+    for node in nodes:
+        labels = node["metadata"].get("labels") or {}
+        if labels.get(OS_LABEL) != "linux" or labels.get(COMPUTE_TYPE_LABEL) == "fargate":
+            continue
+        for name, group in settings.cluster.node_groups.items():
+            selector = node_groups.selector(name, group)
+            if labels.get(selector.key) in selector.values:
+                found[node["metadata"]["name"]] = name
+    return found
+
+
+def _agents(app: str, settings: Settings, snapshot: Snapshot) -> Iterator[Finding]:
+    subject = f"DaemonSet {names.NODES_NAMESPACE}/{app}"
+    owner = _named(snapshot, "DaemonSet", names.NODES_NAMESPACE, app)
+    if owner is None:
+        yield _missing(subject)
+        return
+    pods = [pod for pod in snapshot.of_kind("Pod") if _app(pod, names.NODES_NAMESPACE) == app]
+    refusals = snapshot.events_of(owner, REFUSED)
+    if refusals and not all(is_ready(pod) for pod in pods or [{"metadata": {}}]):
+        yield _told(subject, str(refusals[-1]["message"]), subject)
+    by_node = {node_of(pod): pod for pod in sorted(pods, key=is_ready)}
+    nodes = {node["metadata"]["name"]: node for node in snapshot.nodes}
+    for node, group in sorted(declared_nodes(settings, list(snapshot.nodes)).items()):
+        if node not in by_node and not refusals:
+            yield _no_agent(subject, nodes[node], group, settings)
+        elif node in by_node and not is_ready(by_node[node]):
+            pod = by_node[node]
+            reason = reason_of(pod, snapshot)
+            yield _told(subject, reason, _of_pod(pod), node)
+
+
+def _no_agent(subject: str, node: Object, group: str, settings: Settings) -> Finding:
+    """A node that the DaemonSet has no pod for: its taints say why, since no pod means no message."""
+    name = node["metadata"]["name"]
+    tolerated = {(t.key, t.value, t.effect) for t in for_node_agents(settings.cluster).tolerations}
+    for taint in node["spec"].get("taints") or []:
+        key, value, effect = taint["key"], taint.get("value", ""), taint["effect"]
+        if effect in HARD_EFFECTS and (key, value, effect) not in tolerated:
+            if key.startswith("node.kubernetes.io/"):
+                return _told(subject, f"the node is NotReady: taint {key}:{effect}", f"Node /{name}", name)
+            return Finding(
+                subject,
+                name,
+                f"no pod: the node has the taint {key}={value}:{effect}, which group '{group}' does not declare",
+                f"Declare it under cluster.nodeGroups.{group}.taints and deploy, or remove it: "
+                f"kubectl taint node {name} {key}-",
+            )
+    return Finding(
+        subject,
+        name,
+        f"no pod, although the node belongs to group '{group}'",
+        f"See: kubectl describe daemonset -n {names.NODES_NAMESPACE}; whether it is as deployed tells: make refresh",
+    )
+
+
+def _deployment(app: str, snapshot: Snapshot) -> Iterator[Finding]:
+    subject = f"Deployment {names.LAYER_NAMESPACE}/{app}"
+    owner = _named(snapshot, "Deployment", names.LAYER_NAMESPACE, app)
+    if owner is None:
+        yield _missing(subject)
+        return
+    pods = [pod for pod in snapshot.of_kind("Pod") if _app(pod, names.LAYER_NAMESPACE) == app]
+    if any(is_ready(pod) for pod in pods):
+        return
+    sets = [s for s in snapshot.of_kind("ReplicaSet") if _app(s, names.LAYER_NAMESPACE) == app]
+    refusals = [event for item in sets for event in snapshot.events_of(item, REFUSED)]
+    if refusals and not pods:
+        yield _told(subject, str(refusals[-1]["message"]), subject)
+    for pod in pods:
+        reason = reason_of(pod, snapshot)
+        yield _told(subject, reason, _of_pod(pod), node_of(pod))
+    if not pods and not refusals:
+        yield Finding(
+            subject, "", "no pod", f"See: kubectl describe deployment -n {names.LAYER_NAMESPACE} {app}"
+        )
+
+
+def _claims(snapshot: Snapshot) -> Iterator[Finding]:
+    for claim in snapshot.of_kind("PersistentVolumeClaim"):
+        if claim.get("status", {}).get("phase") == "Bound":
+            continue
+        subject = f"PersistentVolumeClaim {claim['metadata']['namespace']}/{claim['metadata']['name']}"
+        warnings = snapshot.events_of(claim)
+        reason = str(warnings[-1]["message"]) if warnings else "not bound"
+        yield _told(subject, reason, subject)
+
+
+def _tenants(snapshot: Snapshot) -> Iterator[Finding]:
+    """Pods that a tenant's quota or Pod Security level refuses: theirs to mend, but they will ask."""
+    for event in snapshot.events:
+        about = event["involvedObject"]
+        if about.get("namespace") in (names.LAYER_NAMESPACE, names.NODES_NAMESPACE):
+            continue
+        subject = f"{about['kind']} {about['namespace']}/{about['name']}"
+        yield Finding(subject, "", event["message"], remedy_for(event["message"], subject), tenant=True)
+
+
+def _missing(subject: str) -> Finding:
+    remedy = "Deploy again; after a change outside the engine first: make refresh"
+    return Finding(subject, "", "it does not exist", remedy)
+
+
+def _told(subject: str, reason: str, about: str, node: str = "") -> Finding:
+    """A finding in Kubernetes' own words; `about` is the object that they are about, as `Kind namespace/name`."""
+    return Finding(subject, node, reason, remedy_for(reason, about, node))
+
+
+def _of_pod(pod: Object) -> str:
+    return f"Pod {pod['metadata']['namespace']}/{pod['metadata']['name']}"
+
+
+def _app(item: Mapping[str, Any], namespace: str) -> str:
+    here = item["metadata"]["namespace"] == namespace
+    return str((item["metadata"].get("labels") or {}).get("app.kubernetes.io/name", "")) if here else ""
+
+
+def _named(snapshot: Snapshot, kind: str, namespace: str, name: str) -> Object | None:
+    of_kind = (item for item in snapshot.of_kind(kind) if item["metadata"]["namespace"] == namespace)
+    return next((item for item in of_kind if item["metadata"]["name"] == name), None)

@@ -1,0 +1,35 @@
+"""Findings as text: one block for each object, with its node, the reason and the remedy."""
+
+from collections.abc import Sequence
+from textwrap import wrap
+
+from diagnosis.finding import Finding
+
+WIDTH = 100
+
+
+def report(found: Sequence[Finding]) -> str:
+    """All findings, the layer's first; a line says so when there are none."""
+    ours, tenants = [f for f in found if not f.tenant], [f for f in found if f.tenant]
+    blocks = [_block(finding) for finding in ours]
+    head = (
+        f"{len(ours)} of the layer's objects are not ready:"
+        if ours
+        else "All of the layer's objects are ready."
+    )
+    text = "\n\n".join([head, *blocks])
+    if tenants:
+        text += "\n\nRefused in tenants' namespaces (no fault of the deployment):\n\n"
+        text += "\n\n".join(_block(finding) for finding in tenants)
+    return text
+
+
+def _block(finding: Finding) -> str:
+    rows = [("node", finding.node), ("reason", finding.reason), ("remedy", finding.remedy)]
+    return "\n".join([finding.subject, *(line for name, text in rows if text for line in _lines(name, text))])
+
+
+def _lines(name: str, text: str) -> list[str]:
+    indent = " " * 10
+    lines = wrap(text, WIDTH - len(indent), break_long_words=False, break_on_hyphens=False)
+    return [f"  {name:<8}{lines[0]}", *(f"{indent}{line}" for line in lines[1:])]

@@ -1,0 +1,72 @@
+"""What the cluster says about the layer's objects, its nodes and the tenants' namespaces, read once."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from components.cluster.kubectl import Kubectl
+from components.names import LAYER_NAMESPACE, NODES_NAMESPACE
+from components.settings.model import Settings
+from components.tenant.stack import pods_by_namespace
+
+Object = Mapping[str, Any]
+KINDS = "daemonsets,deployments,replicasets,pods,persistentvolumeclaims,services"
+# Of a tenant's namespace only what tells why its pods are refused: they are the team's own, and may be many.
+REFUSED = "FailedCreate"
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Objects of one moment.
+
+    Attributes:
+        nodes: all nodes.
+        objects: the layer's objects, of both its namespaces.
+        events: warnings in the layer's namespaces, and refused pods in the tenants'.
+        namespaces: the layer's namespaces that exist.
+    """
+
+    nodes: Sequence[Object]
+    objects: Sequence[Object]
+    events: Sequence[Object]
+    namespaces: frozenset[str]
+
+    def of_kind(self, kind: str) -> Iterator[Object]:
+        """The layer's objects of one kind."""
+        return (item for item in self.objects if item["kind"] == kind)
+
+    def events_of(self, item: Object, reason: str = "") -> list[Object]:
+        """Warnings about one object, the newest last; of one reason if given."""
+        about = [
+            event
+            for event in self.events
+            if event["involvedObject"].get("uid") == item["metadata"]["uid"]
+            and reason in ("", event.get("reason", ""))
+        ]
+        return sorted(about, key=_when)
+
+
+def _when(event: Object) -> str:
+    return str(event.get("lastTimestamp") or event.get("eventTime") or event["metadata"]["creationTimestamp"])
+
+
+def take(kubectl: Kubectl, settings: Settings) -> Snapshot:
+    """Reads the cluster; changes nothing.
+
+    Raises:
+        ClusterUnreachableError: if it does not answer.
+    """
+    ours = (LAYER_NAMESPACE, NODES_NAMESPACE)
+    tenants = [n for name, tenant in settings.tenants.items() for n in pods_by_namespace(name, tenant)]
+    warnings = kubectl.objects("events", "--all-namespaces", "--field-selector", "type=Warning")
+    return Snapshot(
+        nodes=kubectl.objects("nodes"),
+        objects=[item for namespace in ours for item in kubectl.objects(KINDS, "--namespace", namespace)],
+        events=[event for event in warnings if _matters(event, ours, tenants)],
+        namespaces=frozenset(item["metadata"]["name"] for item in kubectl.objects("namespaces", *ours)),
+    )
+
+
+def _matters(event: Object, ours: Sequence[str], tenants: Sequence[str]) -> bool:
+    namespace = event["metadata"]["namespace"]
+    return namespace in ours or (namespace in tenants and event.get("reason") == REFUSED)
