@@ -1,0 +1,232 @@
+"""Why something is not ready, decided from what a cluster says; the messages are real ones of Kubernetes 1.35."""
+
+from typing import Any
+
+import pytest
+
+from components.settings.model import Settings
+from diagnosis.finding import remedy_for
+from diagnosis.findings import declared_nodes, findings
+from diagnosis.report import WIDTH, report
+from diagnosis.snapshot import Snapshot
+from tests.support.environments import INCIDENT, changed, parsed
+
+FULL = (
+    "0/15 nodes are available: 1 Too many pods, 14 node(s) didn't satisfy plugin(s) [NodeAffinity]. no new claims to "
+    "deallocate, preemption: 0/15 nodes are available: 1 No preemption victims found for incoming pod, 14 Preemption "
+    "is not helpful for scheduling."
+)
+REFUSED = 'Error creating: pods "alloy-vzlq5" is forbidden: violates PodSecurity "baseline:latest": hostPath volumes'
+GROUPS = {"web": 5, "workers": 9, "batch": 1}
+
+
+def node(name: str, group: str, *taints: dict[str, str], **labels: str) -> dict[str, Any]:
+    own = {"kubernetes.io/os": "linux", "eks.amazonaws.com/nodegroup": group}
+    return {"metadata": {"name": name, "labels": {**own, **labels}}, "spec": {"taints": list(taints)}}
+
+
+BATCH = {"key": "dedicated", "value": "batch", "effect": "NoSchedule"}
+NODES = [
+    node(f"{group}-{i}", group, *([BATCH] if group == "batch" else []))
+    for group, n in GROUPS.items()
+    for i in range(n)
+]
+
+
+def item(kind: str, namespace: str, name: str, app: str = "", **more: Any) -> dict[str, Any]:
+    labels = {"app.kubernetes.io/name": app or name}
+    metadata = {"namespace": namespace, "name": name, "uid": f"{kind}-{namespace}-{name}", "labels": labels}
+    return {"kind": kind, "metadata": metadata, "spec": {}, **more}
+
+
+def pod(namespace: str, app: str, on: str = "", **status: Any) -> dict[str, Any]:
+    ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+    return item("Pod", namespace, f"{app}-{on or 'x'}", app, spec={"nodeName": on}, status=status or ready)
+
+
+def pending(app: str, on: str, message: str) -> dict[str, Any]:
+    """A DaemonSet's pod without a node: which it is meant for is told by its affinity alone."""
+    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [on]}]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+    unscheduled = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
+    return item("Pod", "observability-nodes", f"{app}-p", app, spec={"affinity": {"nodeAffinity": required}},
+                status={"phase": "Pending", "conditions": [unscheduled]})  # fmt: skip
+
+
+def healthy() -> list[dict[str, Any]]:
+    agents = [
+        made
+        for app in ("alloy", "node-exporter")
+        for made in (
+            item("DaemonSet", "observability-nodes", app),
+            *(pod("observability-nodes", app, n["metadata"]["name"]) for n in NODES),
+        )
+    ]
+    stores = [
+        made
+        for app in ("prometheus", "kube-state-metrics", "loki")
+        for made in (item("Deployment", "observability", app), pod("observability", app, "workers-0"))
+    ]
+    return [*agents, *stores]
+
+
+def snapshot(
+    objects: list[dict[str, Any]],
+    events: tuple[dict[str, Any], ...] = (),
+    nodes: list[dict[str, Any]] | None = None,
+) -> Snapshot:
+    namespaces = frozenset({"observability", "observability-nodes"})
+    return Snapshot(NODES if nodes is None else nodes, objects, events, namespaces)
+
+
+def event(about: dict[str, Any], message: str, reason: str = "FailedCreate") -> dict[str, Any]:
+    reference = {"kind": about["kind"], **{k: about["metadata"][k] for k in ("namespace", "name", "uid")}}
+    times = {"lastTimestamp": "2026-11-30T17:00:00Z"}
+    namespace = about["metadata"]["namespace"]
+    return {
+        "involvedObject": reference,
+        "reason": reason,
+        "message": message,
+        "metadata": {"namespace": namespace},
+        **times,
+    }
+
+
+def without(objects: list[dict[str, Any]], kind: str, name: str) -> list[dict[str, Any]]:
+    kept = [o for o in objects if (o["kind"], o["metadata"]["name"]) != (kind, name)]
+    assert len(kept) == len(objects) - 1
+    return kept
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return parsed(INCIDENT)
+
+
+def test_a_healthy_cluster_has_no_findings(settings: Settings) -> None:
+    assert findings(settings, snapshot(healthy())) == []
+
+
+def test_an_agent_that_waits_for_a_slot_is_named_with_its_node_and_the_schedulers_reason(
+    settings: Settings,
+) -> None:
+    objects = [*without(healthy(), "Pod", "alloy-web-3"), pending("alloy", "web-3", FULL)]
+    (found,) = findings(settings, snapshot(objects))
+    assert (found.subject, found.node, found.reason) == ("DaemonSet observability-nodes/alloy", "web-3", FULL)
+    assert "spec.nodeName=web-3" in found.remedy
+    assert "agents.preempt" in found.remedy
+
+
+def test_a_declared_node_that_desired_forgets_is_found_by_its_undeclared_taint(settings: Settings) -> None:
+    tainted = [
+        node("web-3", "web", {"key": "x", "value": "y", "effect": "NoSchedule"}) if n is NODES[3] else n
+        for n in NODES
+    ]
+    objects = without(without(healthy(), "Pod", "alloy-web-3"), "Pod", "node-exporter-web-3")
+    found = findings(settings, snapshot(objects, nodes=tainted))
+    assert [(f.subject, f.node) for f in found] == [
+        ("DaemonSet observability-nodes/alloy", "web-3"),
+        ("DaemonSet observability-nodes/node-exporter", "web-3"),
+    ]
+    assert all("x=y:NoSchedule" in f.reason and "cluster.nodeGroups.web.taints" in f.remedy for f in found)
+
+
+def test_a_node_that_is_not_ready_is_not_called_a_missing_taint(settings: Settings) -> None:
+    taint = {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}
+    gone = [node("web-3", "web", taint) if n is NODES[3] else n for n in NODES]
+    (found,) = findings(settings, snapshot(without(healthy(), "Pod", "alloy-web-3"), nodes=gone))
+    assert "not ready" in found.remedy
+    assert "cluster.nodeGroups" not in found.remedy
+
+
+def test_a_refused_agent_is_told_once_and_not_per_node(settings: Settings) -> None:
+    objects = [
+        o for o in healthy() if not (o["kind"] == "Pod" and o["metadata"]["name"].startswith("alloy-"))
+    ]
+    owner = next(o for o in objects if o["metadata"]["name"] == "alloy")
+    (found,) = findings(settings, snapshot(objects, (event(owner, REFUSED),)))
+    assert found.reason == REFUSED
+    assert "Pod Security" in found.remedy
+
+
+def test_an_old_refusal_of_agents_that_run_now_is_no_finding(settings: Settings) -> None:
+    owner = next(o for o in healthy() if o["metadata"]["name"] == "alloy")
+    assert findings(settings, snapshot(healthy(), (event(owner, REFUSED),))) == []
+
+
+def test_a_missing_daemon_set_and_a_missing_store_are_findings(settings: Settings) -> None:
+    objects = without(without(healthy(), "DaemonSet", "alloy"), "Deployment", "loki")
+    assert {f.subject for f in findings(settings, snapshot(objects))} == {
+        "DaemonSet observability-nodes/alloy",
+        "Deployment observability/loki",
+    }
+
+
+def test_an_image_that_cannot_be_pulled_is_told_in_the_kubelets_words(settings: Settings) -> None:
+    waiting = {"waiting": {"reason": "ImagePullBackOff", "message": 'Back-off pulling image "quay.io/x"'}}
+    containers = [{"name": "prometheus", "ready": False, "state": waiting}]
+    broken = pod("observability", "prometheus", "workers-0", phase="Pending", containerStatuses=containers)
+    (found,) = findings(settings, snapshot([*without(healthy(), "Pod", "prometheus-workers-0"), broken]))
+    assert found.reason == 'container prometheus: ImagePullBackOff: Back-off pulling image "quay.io/x"'
+    assert "registry" in found.remedy
+
+
+def test_a_claim_that_is_not_bound_is_told_with_its_event(settings: Settings) -> None:
+    claim = item("PersistentVolumeClaim", "observability", "loki", status={"phase": "Pending"})
+    message = "no persistent volumes available for this claim and no storage class is set"
+    (found,) = findings(settings, snapshot([*healthy(), claim], (event(claim, message, "FailedBinding"),)))
+    assert (found.subject, found.reason) == ("PersistentVolumeClaim observability/loki", message)
+    assert "layer.storageClass" in found.remedy
+
+
+def test_a_tenants_refused_pod_is_told_apart(settings: Settings) -> None:
+    about = item("DaemonSet", "shop", "legacy")
+    message = 'daemonsets.apps "legacy" is forbidden: exceeded quota: shared-observability-pods'
+    (found,) = findings(settings, snapshot(healthy(), (event(about, message),)))
+    assert found.tenant
+    assert "no fault of the deployment" in report([found])
+    assert report([found]).startswith("All of the layer's objects are ready.")
+
+
+def test_windows_fargate_and_undeclared_nodes_need_no_agent(settings: Settings) -> None:
+    others = [
+        node("w", "web", **{"kubernetes.io/os": "windows"}),
+        node("f", "web", **{"eks.amazonaws.com/compute-type": "fargate"}),
+        node("o", "other"),
+    ]
+    assert set(declared_nodes(settings, [*NODES, *others])) == {n["metadata"]["name"] for n in NODES}
+
+
+def test_a_signal_that_is_off_is_not_missed() -> None:
+    settings = parsed(changed(INCIDENT, ("layer.logs", "off")))
+    gone = [
+        o for o in healthy() if o["metadata"]["labels"]["app.kubernetes.io/name"] not in ("alloy", "loki")
+    ]
+    assert findings(settings, snapshot(gone)) == []
+
+
+@pytest.mark.parametrize(
+    ("reason", "says"),
+    [
+        (FULL, "max-pods"),
+        ("1 node(s) had untolerated taint(s) {x: y}", "cluster.nodeGroups.<group>.taints"),
+        ("0/3 nodes are available: 1 Insufficient memory.", "describe node web-0"),
+        ("1 node(s) didn't have free ports for the requested pod ports", "kind: existing"),
+        ("exceeded quota: q, requested: pods=1, used: pods=4, limited: pods=4", "resourcequota -n shop"),
+        ("container c: CrashLoopBackOff: back-off 40s", "kubectl logs -n shop p --all-containers --previous"),
+        ("pod has unbound immediate PersistentVolumeClaims", "StorageClass"),
+        ("0/9 nodes are available: 9 node(s) didn't match Pod's node affinity/selector", "layer.runsOn"),
+        ("something else entirely", "kubectl describe pod -n shop p"),
+    ],
+)
+def test_each_reason_has_a_remedy_that_names_object_and_node(reason: str, says: str) -> None:
+    text = remedy_for(reason, "Pod shop/p", "web-0")
+    assert says in text
+    assert "{" not in text.replace("{kind: existing, selector: ...}", "")
+
+
+def test_the_report_is_at_most_as_wide_as_a_terminal(settings: Settings) -> None:
+    objects = [*without(healthy(), "Pod", "alloy-web-3"), pending("alloy", "web-3", FULL)]
+    text = report(findings(settings, snapshot(objects)))
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert text.startswith("1 of the layer's objects is not ready:")
