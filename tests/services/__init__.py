@@ -1,0 +1,1 @@
+"""The real servers and tools that read the rendered configurations, on loopback."""
