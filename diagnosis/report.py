@@ -12,12 +12,9 @@ def report(found: Sequence[Finding]) -> str:
     """All findings, the layer's first; a line says so when there are none."""
     ours, tenants = [f for f in found if not f.tenant], [f for f in found if f.tenant]
     blocks = [_block(finding) for finding in ours]
-    head = (
-        f"{len(ours)} of the layer's objects are not ready:"
-        if ours
-        else "All of the layer's objects are ready."
-    )
-    text = "\n\n".join([head, *blocks])
+    verb = "is" if len(ours) == 1 else "are"
+    head = f"{len(ours)} of the layer's objects {verb} not ready:"
+    text = "\n\n".join([head, *blocks]) if ours else "All of the layer's objects are ready."
     if tenants:
         text += "\n\nRefused in tenants' namespaces (no fault of the deployment):\n\n"
         text += "\n\n".join(_block(finding) for finding in tenants)
