@@ -1,11 +1,13 @@
 """Nodes take more pods: prefix delegation, or a larger instance type."""
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 
 from components.cluster import instance_types, node_groups, pod_slots
+from components.cluster.instance_types import InstanceType
 from components.cluster.pod_budget import GroupBudget
 from components.cluster.remedies.problem import Change, Kind, Problem, Remedy, apply, first_else
+from components.settings.model import NodeGroup
 
 
 def prefix_delegation(problem: Problem) -> Iterator[Remedy]:
@@ -16,7 +18,7 @@ def prefix_delegation(problem: Problem) -> Iterator[Remedy]:
 
 
 def _prefixes(problem: Problem, target: GroupBudget) -> list[Change]:
-    """Turns prefixes on, and states max-pods where nothing else would raise it; none if that gains nothing."""
+    """Turns prefixes on, and states max-pods where nothing else would raise it."""
     group, path = problem.group(target.name), ("cluster", "nodeGroups", target.name)
     types = [found for name in group.instance_types if (found := instance_types.lookup(name)) is not None]
     if not types or len(types) < len(group.instance_types):
@@ -31,7 +33,7 @@ def _prefixes(problem: Problem, target: GroupBudget) -> list[Change]:
             for found in types
         )
         changes.append(Change((*path, "maxPods"), group.max_pods or target.max_pods, most))
-    return changes if _per_node(problem, target, changes) > target.per_node - target.short else []
+    return changes
 
 
 def larger_type(problem: Problem) -> Iterator[Remedy]:
@@ -46,19 +48,18 @@ def _larger(problem: Problem, target: GroupBudget) -> Iterator[list[Change]]:
     types = [found for name in group.instance_types if (found := instance_types.lookup(name)) is not None]
     if group.max_pods is not None or len(types) < len(group.instance_types):
         return
-    families = {found.name: instance_types.family(found.family) for found in types}
-    sizes = {pod_slots.of_type(group, member) for members in families.values() for member in members}
-    for size in sorted(size for size in sizes if size > target.max_pods):
-        larger = [
-            next(
-                (m.name for m in (found, *families[found.name]) if pod_slots.of_type(group, m) >= size), None
-            )
-            for found in types
-        ]
-        names = tuple(dict.fromkeys(name for name in larger if name is not None))
-        if None not in larger:
-            path = ("cluster", "nodeGroups", target.name, "instanceTypes")
-            yield [Change(path, group.instance_types, names)]
+    members = [member for found in types for member in instance_types.family(found.family)]
+    for size in sorted({pod_slots.of_type(group, member) for member in members}):
+        names = [_at_least(size, group, found) for found in types]
+        if size > target.max_pods and None not in names:
+            new = tuple(dict.fromkeys(name for name in names if name is not None))
+            yield [Change(("cluster", "nodeGroups", target.name, "instanceTypes"), group.instance_types, new)]
+
+
+def _at_least(size: int, group: NodeGroup, found: InstanceType) -> str | None:
+    """The type itself, or the smallest of its family, that has this max-pods in the group."""
+    candidates = (found, *instance_types.family(found.family))
+    return next((member.name for member in candidates if pod_slots.of_type(group, member) >= size), None)
 
 
 def _on_nodes(problem: Problem, kind: Kind, options: list[list[list[Change]]], note: str) -> Iterator[Remedy]:
@@ -75,18 +76,23 @@ def _on_nodes(problem: Problem, kind: Kind, options: list[list[list[Change]]], n
         yield from problem.remedy(kind, changes, _max_pods_effect(problem, changes), note)
 
     def together() -> Iterator[Remedy]:
-        steps = range(max(map(len, options), default=0))
-        yield from islice(
-            (
-                r
-                for step in steps
-                for r in tried([c for one in options for c in one[min(step, len(one) - 1)]])
-            ),
-            1,
-        )
+        for step in range(max(map(len, options), default=0)):
+            changes = [one[min(step, len(one) - 1)] for one in options]
+            if problem.after(chain(*changes)).fits:
+                yield from tried(list(chain(*_needed(problem, changes))))
+                return
 
-    alone = (r for one in options for r in islice((r for changes in one for r in tried(changes)), 1))
+    alone = (remedy for one in options for remedy in islice(chain.from_iterable(map(tried, one)), 1))
     yield from first_else(alone, together)
+
+
+def _needed(problem: Problem, changes: list[list[Change]]) -> list[list[Change]]:
+    """The same without the groups whose changes are not needed."""
+    for one in list(changes):
+        rest = [other for other in changes if other is not one]
+        if problem.after(chain(*rest)).fits:
+            changes = rest
+    return changes
 
 
 def _max_pods_effect(problem: Problem, changes: list[Change]) -> str:
@@ -96,9 +102,3 @@ def _max_pods_effect(problem: Problem, changes: list[Change]) -> str:
         f"max-pods of {name} {node_groups.max_pods(problem.group(name))} -> {node_groups.max_pods(after[name])}"
         for name in names
     )
-
-
-def _per_node(problem: Problem, target: GroupBudget, changes: list[Change]) -> int:
-    """What one node of the group would leave after these changes; negative if agents do not fit."""
-    after = next(group for group in problem.after(changes).groups if group.name == target.name)
-    return after.per_node - after.short

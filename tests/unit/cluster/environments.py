@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from components.cluster.pod_budget import AgentsPerNode, LayerPods, PodBudget, budget
@@ -11,6 +12,8 @@ from tests.support.environments import INCIDENT, changed, parsed
 AGENTS = AgentsPerNode(pods=2, host_network=1)
 LAYER = (LayerPods("prometheus", 1), LayerPods("loki", 1), LayerPods("kube-state-metrics", 1))
 TYPES = ("t3.small", "t3.medium", "t3.large", "m4.large", "m5.xlarge", "m5.4xlarge", "m7g.medium")
+# Each example parses and solves several environments, 5 ms each: the test's own time, not a slow generator's.
+FEW = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 TAINT = {"key": "dedicated", "value": "batch", "effect": "NoSchedule"}
 
 

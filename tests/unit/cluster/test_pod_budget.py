@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from components.cluster.pod_budget import AgentsPerNode, LayerPods, PodBudget, budget, tenant_pods
 from components.settings.model import Tenant, TenantNamespace
 from tests.support.environments import INCIDENT, changed
-from tests.unit.cluster.environments import AGENTS, TAINT, environment, environments, settings_of, solved
+from tests.unit.cluster.environments import AGENTS, FEW, TAINT, environment, environments, settings_of, solved
 
 
 def group_of(found: PodBudget, name: str) -> Any:
@@ -157,6 +157,7 @@ def test_a_tenant_may_use_tainted_groups_that_it_names() -> None:
 
 
 @given(environments())
+@FEW
 def test_slots_are_conserved(raw: dict[str, Any]) -> None:
     found = solved(raw)
     for group in found.groups:
@@ -171,6 +172,7 @@ def test_slots_are_conserved(raw: dict[str, Any]) -> None:
 
 
 @given(environments(), st.data())
+@FEW
 def test_more_nodes_never_make_it_worse(raw: dict[str, Any], data: st.DataObject) -> None:
     before = solved(raw)
     name = data.draw(st.sampled_from(sorted(raw["cluster"]["nodeGroups"])))
@@ -182,6 +184,7 @@ def test_more_nodes_never_make_it_worse(raw: dict[str, Any], data: st.DataObject
 
 
 @given(environments(), st.data())
+@FEW
 def test_more_pods_never_make_it_better(raw: dict[str, Any], data: st.DataObject) -> None:
     before = solved(raw)
     after = solved(changed(raw, ("tenants.more", {"pods": data.draw(st.integers(1, 300))})))
@@ -190,6 +193,7 @@ def test_more_pods_never_make_it_better(raw: dict[str, Any], data: st.DataObject
 
 
 @given(environments())
+@FEW
 def test_the_room_fits_and_one_pod_more_does_not(raw: dict[str, Any]) -> None:
     found = solved(raw)
     if found.fits and found.room:

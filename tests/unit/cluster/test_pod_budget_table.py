@@ -3,14 +3,14 @@
 import re
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from components.cluster.pod_budget_table import refusal, table
 from components.cluster.pod_remedies import remedies
 from components.settings.model import GROUP_NAME
 from tests.support.environments import INCIDENT, changed
-from tests.unit.cluster.environments import AGENTS, LAYER, environment, environments, settings_of, solved
+from tests.unit.cluster.environments import AGENTS, FEW, LAYER, environment, environments, settings_of, solved
 
 INCIDENT_TABLE = """\
 Pod budget of cluster dev: 443 pods for 650 slots, all fit
@@ -109,7 +109,7 @@ def test_there_is_no_colour_and_no_thousands_separator() -> None:
 
 
 @given(environments())
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@FEW
 def test_every_number_of_the_budget_is_in_its_row(raw: dict[str, Any]) -> None:
     found = solved(raw)
     rows = {line.split()[0]: line.split() for line in table(found).split("\n\n")[1].splitlines()[1:]}
@@ -126,7 +126,7 @@ def test_every_number_of_the_budget_is_in_its_row(raw: dict[str, Any]) -> None:
 
 
 @given(environments())
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@FEW
 def test_a_refusal_names_each_tenant_of_the_binding_set_with_its_pods(raw: dict[str, Any]) -> None:
     binding = solved(raw).binding
     if binding is None:
@@ -155,7 +155,7 @@ odd_types = st.text(min_size=1, max_size=120)
     st.integers(1, 5000),
     st.integers(2, 100_000),
 )
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@FEW
 def test_text_is_at_most_100_columns_of_ascii_whatever_the_names(
     groups: list[str], tenants: list[str], odd: str, max_pods: int, nodes: int, pods: int
 ) -> None:

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from components.cluster.pod_budget import tenant_pods
@@ -13,6 +13,7 @@ from components.cluster.remedies.problem import Change, Remedy
 from tests.support.environments import INCIDENT, changed
 from tests.unit.cluster.environments import (
     AGENTS,
+    FEW,
     LAYER,
     TAINT,
     environment,
@@ -41,7 +42,7 @@ def applied(raw: dict[str, Any], changes: tuple[Change, ...]) -> dict[str, Any]:
 
 
 @given(environments())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@FEW
 def test_every_remedy_fits_with_the_numbers_it_states(raw: dict[str, Any]) -> None:
     before = solved(raw)
     offered = found(raw)
@@ -55,7 +56,7 @@ def test_every_remedy_fits_with_the_numbers_it_states(raw: dict[str, Any]) -> No
 
 
 @given(environments())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@FEW
 def test_a_remedy_of_one_number_asks_for_no_more_than_needed(raw: dict[str, Any]) -> None:
     for remedy in found(raw):
         change = remedy.changes[0]
@@ -68,7 +69,7 @@ def test_a_remedy_of_one_number_asks_for_no_more_than_needed(raw: dict[str, Any]
 
 
 @given(environments())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@FEW
 def test_a_group_that_leaves_slots_per_node_can_always_grow(raw: dict[str, Any]) -> None:
     """More nodes are the last way out: offered whenever every binding group has room on a node for any pod."""
     before = solved(raw)
@@ -191,6 +192,23 @@ def test_prefixes_raise_a_stated_max_pods_too() -> None:
     assert new == {"podAddresses": "prefix", "maxPods": 110}
 
 
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [("prefix delegation", {"a", "c"}), ("larger type", {"b", "c"})],
+)
+def test_of_several_groups_only_those_change_that_have_to(kind: str, names: set[str]) -> None:
+    types = {
+        "a": "t3.large",
+        "b": "m4.large",
+        "c": "t3.large",
+    }  # prefixes gain nothing for b, a larger type does
+    groups = {name: {"instanceTypes": [found], "nodes": 1} for name, found in types.items()}
+    tenants = {"shop": {"pods": 55, "runsOn": ["a", "b"]}, "mail": {"pods": 35, "runsOn": ["c"]}}
+    groups["spare"] = {"instanceTypes": ["t3.large"], "nodes": 1}
+    [changes] = of_kind(environment(groups, tenants, runsOn=["spare"]), kind)
+    assert {change.path[2] for change in changes} == names
+
+
 def test_a_larger_type_is_the_smallest_of_the_family_that_is_enough() -> None:
     raw = environment({"web": {"instanceTypes": ["m5.large"], "nodes": 2}}, {"shop": {"pods": 90}})
     assert [changes[0].new for changes in of_kind(raw, "larger type")] == [("m5.xlarge",)]
@@ -215,6 +233,7 @@ def test_nodes_too_small_for_the_agents_need_more_slots_each_not_more_nodes() ->
 
 
 @given(st.integers(1, 40), st.integers(1, 300))
+@FEW
 def test_alternatives_of_one_kind_are_at_most_three(tenants: int, pods: int) -> None:
     raw = changed(INCIDENT, ("tenants", {f"t{i}": {"pods": pods} for i in range(tenants)}))
     kinds = Counter(remedy.kind for remedy in found(raw))

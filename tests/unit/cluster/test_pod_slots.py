@@ -115,6 +115,10 @@ def test_several_types_count_with_the_smallest_whatever_their_order() -> None:
     )
 
 
+def test_of_several_types_the_fewest_addresses_count_too() -> None:
+    assert of("m5.24xlarge", "t3.small", "t3.large", kind="other", custom_networking=True).addresses == 2 * 3
+
+
 def test_a_managed_group_is_capped_and_says_so() -> None:
     assert of("m5.24xlarge").max_pods == 250
     assert of("m5.24xlarge").rule == "m5.24xlarge: 15 x 49 + 2 = 737, capped at 250"
