@@ -1,12 +1,15 @@
 """`make simulator` and `make simulator-stop`: an environment's cluster, simulated, until it is stopped."""
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 
 from components.settings.mistakes import SettingsError
 from simulator import environment, lifecycle
 from simulator.tools import PROJECT, SimulatorError
+
+INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -18,6 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--project", type=Path, default=PROJECT, help="folder of the environments (default: this one)"
     )
     asked = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if asked.command == "stop":
             lifecycle.stop(asked.env, asked.project)
@@ -26,6 +30,9 @@ def main(arguments: list[str] | None = None) -> int:
     except (SimulatorError, SettingsError) as error:
         print(error, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("Interrupted: what had been started is stopped.", file=sys.stderr)
+        return INTERRUPTED
     return 0
 
 

@@ -17,6 +17,8 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import yaml
 
+from simulator.tools import SimulatorError
+
 Object = dict[str, Any]
 MANAGER = "simulator"
 HTTPS = 443
@@ -26,7 +28,7 @@ ERRORS = 400  # and above
 _DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 
-class ApiError(Exception):
+class ApiError(SimulatorError):
     """The API server's refusal, in its own words."""
 
     def __init__(self, status: int, message: str, reason: str = "") -> None:
@@ -34,7 +36,7 @@ class ApiError(Exception):
         self.status, self.message, self.reason = status, message, reason
 
 
-class UnreachableError(Exception):
+class UnreachableError(SimulatorError):
     """Nothing answers at the API server's address."""
 
 

@@ -1,8 +1,8 @@
 """A process in a network namespace of its own reaches the API server and nothing else, and is reached by its port."""
 
+import http.client
 import json
 import sys
-import urllib.request
 from pathlib import Path
 
 from simulator.control_plane import ControlPlane
@@ -13,11 +13,13 @@ from tests.support.netns import IsolatedProcess
 PORT = 9090
 # Asks the API server, tries the address of a simulated pod, then serves what it saw.
 PROGRAM = """
-import http.server, json, socket, ssl, sys, urllib.request
+import http.client, http.server, json, socket, ssl, sys
 api, authority = sys.argv[1:]
 seen = {}
 context = ssl.create_default_context(cafile=authority)
-seen["api"] = urllib.request.urlopen(f"https://127.0.0.1:{api}/readyz", context=context, timeout=10).read().decode()
+connection = http.client.HTTPSConnection("127.0.0.1", int(api), context=context, timeout=10)
+connection.request("GET", "/readyz")
+seen["api"] = connection.getresponse().read().decode()
 for address in ("10.0.0.2", "192.0.2.1"):
     try:
         socket.create_connection((address, 80), timeout=5)
@@ -41,13 +43,14 @@ def test_it_reaches_the_api_server_and_no_other_address(control_plane: ControlPl
 
         def ask() -> dict[str, str] | None:
             assert isolated.alive(), isolated.output()
+            connection = http.client.HTTPConnection("127.0.0.1", isolated.outside(PORT), timeout=10)
             try:
-                with urllib.request.urlopen(
-                    f"http://127.0.0.1:{isolated.outside(PORT)}", timeout=10
-                ) as answer:
-                    return dict(json.load(answer))
-            except OSError:  # not up yet
+                connection.request("GET", "/")
+                return dict(json.load(connection.getresponse()))
+            except (OSError, http.client.HTTPException):  # not up yet
                 return None
+            finally:
+                connection.close()
 
         seen = wait_until(ask, 20, isolated.output)
         assert seen == {

@@ -46,9 +46,6 @@ class IsolatedProcess:
         self._cwd, self._log = cwd, log
         self._listeners: list[socket.socket] = []
         self._process: subprocess.Popen[bytes] | None = None
-        self._sockets = Path(
-            tempfile.mkdtemp(prefix="netns-")
-        )  # short: a socket's path has 107 characters at most
 
     def outside(self, port: int) -> int:
         """The port of 127.0.0.1 outside by which a port that it serves inside is reached."""
@@ -65,18 +62,21 @@ class IsolatedProcess:
     def __enter__(self) -> Self:
         """Starts the relays and the process."""
         wrapper = unshare()
-        self._sockets = Path(
+        sockets = Path(
             tempfile.mkdtemp(prefix="netns-")
-        )  # short: a socket's path has 107 characters at most
-        for port in self._serves:
-            self._listen(relay.listen_tcp(), relay.to_unix(self._sockets / f"in-{port}"))
-        for port in self._reaches:
-            self._listen(relay.listen_unix(self._sockets / f"out-{port}"), relay.to_tcp(port))
+        )  # a short path: a socket's has 107 characters at most
+        served = {port: sockets / f"in-{port}" for port in self._serves}
+        reached = {port: sockets / f"out-{port}" for port in self._reaches}
+        for path in served.values():
+            self._listen(relay.listen_tcp(), relay.to_unix(path))
+        for port, path in reached.items():
+            self._listen(relay.listen_unix(path), relay.to_tcp(port))
         task = {
             "argv": self._argv,
             "cwd": str(self._cwd),
-            "reaches": {port: str(self._sockets / f"out-{port}") for port in self._reaches},
-            "serves": {port: str(self._sockets / f"in-{port}") for port in self._serves},
+            "sockets": str(sockets),
+            "reaches": {port: str(path) for port, path in reached.items()},
+            "serves": {port: str(path) for port, path in served.items()},
         }
         command = [*wrapper, sys.executable, "-m", "tests.support.netns_inside", json.dumps(task)]
         with self._log.open("wb") as log:
@@ -92,12 +92,11 @@ class IsolatedProcess:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Ends the process, by closing the input that it waits on, and the relays."""
+        """Ends the process, by closing the input that it waits on, and the relays; it removes their files."""
         if self._process:
             self._process.communicate(timeout=STOP_SECONDS)
         for listener in self._listeners:
             listener.close()
-        shutil.rmtree(self._sockets)
 
 
 def unshare() -> list[str]:

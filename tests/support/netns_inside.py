@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import shutil
 import socket
 import struct
 import subprocess
@@ -18,7 +19,14 @@ GRACE_SECONDS = 5
 
 
 def main(task: dict[str, Any]) -> int:
-    """Runs the task's command between its relays; returns its exit status."""
+    """Runs the task's command between its relays and removes their files; returns its exit status."""
+    try:
+        return _run(task)
+    finally:
+        shutil.rmtree(task["sockets"], ignore_errors=True)
+
+
+def _run(task: dict[str, Any]) -> int:
     loopback_up()
     for port, path in task["reaches"].items():
         relay.serve(relay.listen_tcp(int(port)), relay.to_unix(Path(path)))
