@@ -18,12 +18,9 @@ def fewer_pods(problem: Problem) -> Iterator[Remedy]:
 
 
 def _fewer_of_one(problem: Problem, tenant: Demand) -> Iterator[Remedy]:
-    """The most pods of this tenant that fit when nobody else gives way: the flow with it minus the flow without it."""
-    classes = problem.found.classes
-    classes[tenant.groups] -= tenant.pods
-    without = place(classes, problem.capacity).placed
-    if without == classes.total():
-        keep = problem.found.at_max.placed - without
+    """This tenant gives up all that is missing, which is enough unless others lack slots where it does not run."""
+    keep = tenant.pods - (problem.found.need - problem.found.at_max.placed)
+    if keep > 0:
         yield from problem.remedy("fewer pods", _pods(problem, {tenant.name: keep}))
 
 

@@ -5,7 +5,7 @@ from itertools import combinations
 from typing import Any
 
 import networkx as nx
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.cluster.pod_flow import Class, Flow, place
@@ -52,16 +52,19 @@ def by_networkx(demand: dict[Class, int], capacity: dict[str, int]) -> int:
 
 
 @given(problems(2))
+@settings(deadline=None)
 def test_it_places_as_many_as_trying_everything(problem: tuple[dict[Class, int], dict[str, int]]) -> None:
     assert place(*problem).placed == by_force(*problem)
 
 
 @given(problems(1000))
+@settings(deadline=None)
 def test_it_places_as_many_as_networkx(problem: tuple[dict[Class, int], dict[str, int]]) -> None:
     assert place(*problem).placed == by_networkx(*problem)
 
 
 @given(problems(50))
+@settings(deadline=None)
 def test_a_placement_takes_no_slot_twice_and_uses_allowed_groups_only(
     problem: tuple[dict[Class, int], dict[str, int]],
 ) -> None:
@@ -76,6 +79,7 @@ def test_a_placement_takes_no_slot_twice_and_uses_allowed_groups_only(
 
 
 @given(problems(20))
+@settings(deadline=None)
 def test_the_binding_set_explains_exactly_what_is_missing(
     problem: tuple[dict[Class, int], dict[str, int]],
 ) -> None:
@@ -89,6 +93,7 @@ def test_the_binding_set_explains_exactly_what_is_missing(
 
 
 @given(problems(6))
+@settings(deadline=None)
 def test_no_part_of_the_binding_set_explains_as_much(
     problem: tuple[dict[Class, int], dict[str, int]],
 ) -> None:
