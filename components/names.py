@@ -12,6 +12,11 @@ METRICS_LABEL = f"{PREFIX}/metrics"  # true | false
 # On every object of ours: the stack that owns it. What lacks it is foreign and is never taken over.
 OWNER_LABEL = f"{PREFIX}/owner"
 
+# On a namespace that we created, as opposed to one that we adopted: only such a one may be deleted with its tenant.
+CREATED_LABEL = f"{PREFIX}/created"
+# Field manager of the labels that we put on a namespace: tells ours from everybody else's, other Pulumi stacks' too.
+FIELD_MANAGER = PREFIX
+
 # Loki tenant of every namespace that belongs to no tenant.
 PLATFORM_TENANT = "platform"
 

@@ -1,18 +1,16 @@
 """What a cluster holds that matters before anything is registered: read once, into plain data."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from typing_extensions import override
 
 from components.cluster.kubectl import Kubectl
-from components.names import LAYER_NAMESPACE, OWNER_LABEL, POD_SECURITY_LABEL
+from components.names import CREATED_LABEL, FIELD_MANAGER, LAYER_NAMESPACE, OWNER_LABEL, POD_SECURITY_LABEL
 from components.settings.model import Settings
 
-# Every field manager of the engine's provider starts so; all other managers are foreign.
-ENGINE_MANAGER = "pulumi-kubernetes"
 _VIOLATED = re.compile(r'existing pods in namespace "([^"]+)" violate')
 
 
@@ -37,16 +35,23 @@ class LiveNamespace:
     Attributes:
         owner: the stack whose label it carries, or empty.
         terminating: whether it is being deleted.
-        level: Pod Security level that is enforced, or empty.
-        foreign_level: whether somebody else than the engine set that level.
+        created: whether this program made it.
+        labels: all its labels.
+        foreign_labels: keys of the labels that somebody else than this program has set.
         unfit_pods: pods that the level wanted for it would not admit, from the server's dry run.
     """
 
     owner: str = ""
     terminating: bool = False
-    level: str = ""
-    foreign_level: bool = False
+    created: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+    foreign_labels: frozenset[str] = frozenset()
     unfit_pods: tuple[str, ...] = ()
+
+    @property
+    def level(self) -> str:
+        """Pod Security level that is enforced, or empty."""
+        return self.labels.get(POD_SECURITY_LABEL, "")
 
 
 @dataclass(frozen=True)
@@ -107,18 +112,22 @@ def _ref(item: Mapping[str, Any]) -> ObjectRef:
 
 def _namespace(item: Mapping[str, Any], unfit_pods: tuple[str, ...]) -> LiveNamespace:
     labels = _labels(item)
-    managers = {
-        entry.get("manager", "")
-        for entry in item["metadata"].get("managedFields") or []
-        if f"f:{POD_SECURITY_LABEL}" in entry.get("fieldsV1", {}).get("f:metadata", {}).get("f:labels", {})
-    }
     return LiveNamespace(
         owner=labels.get(OWNER_LABEL, ""),
         terminating=item.get("status", {}).get("phase") == "Terminating",
-        level=labels.get(POD_SECURITY_LABEL, ""),
-        foreign_level=any(not manager.startswith(ENGINE_MANAGER) for manager in managers),
+        created=labels.get(CREATED_LABEL) == "true",
+        labels=labels,
+        foreign_labels=frozenset(_foreign_labels(item)),
         unfit_pods=unfit_pods,
     )
+
+
+def _foreign_labels(item: Mapping[str, Any]) -> Iterator[str]:
+    """Labels whose field managers are not ours alone."""
+    for entry in item["metadata"].get("managedFields") or []:
+        if entry.get("manager") != FIELD_MANAGER:
+            managed = entry.get("fieldsV1", {}).get("f:metadata", {}).get("f:labels", {})
+            yield from (key.removeprefix("f:") for key in managed if key != ".")
 
 
 STRICTNESS = {"": 0, "privileged": 0, "baseline": 1, "restricted": 2}

@@ -188,6 +188,7 @@ def _namespaces(settings: Settings, live: Live, stack: str) -> Iterator[Mistake]
                     )
                 continue
             yield from _existing_namespace(path, namespace, found, tenant.namespace, stack)
+            yield from _foreign_labels(path, namespace, found, tenant.labels)
 
 
 def _existing_namespace(
@@ -203,7 +204,7 @@ def _existing_namespace(
             f"namespace '{namespace}' belongs to stack '{found.owner}'",
             "Take it from one of the stacks",
         )
-    if not found.owner and mode == "create":
+    if not found.created and mode == "create":
         yield Mistake(
             f"{path}.namespace",
             f"is create, but namespace '{namespace}' exists and was not made by this program",
@@ -216,6 +217,19 @@ def _existing_namespace(
             f"would not admit pods that run in namespace '{namespace}' now: {pods}",
             "Mend the pods, or write `podSecurity: baseline` or `keep`",
         )
+
+
+def _foreign_labels(
+    path: str, namespace: str, found: LiveNamespace, wanted: Mapping[str, str]
+) -> Iterator[Mistake]:
+    for key, value in wanted.items():
+        if key in found.foreign_labels and found.labels.get(key) != value:
+            yield Mistake(
+                f'{path}.labels["{key}"]',
+                f"is somebody else's label on namespace '{namespace}' already, with another value: it would be changed "
+                "now and be gone when the tenant is removed",
+                "Leave it out, or write the value that it has",
+            )
 
 
 def _priorities(settings: Settings, live: Live) -> Iterator[Mistake]:
@@ -246,5 +260,7 @@ def _pod_security(settings: Settings, live: Live | None) -> Iterator[tuple[str, 
             continue
         for namespace in tenant.namespaces or (name,):
             found = live.namespaces.get(namespace, LiveNamespace()) if live else LiveNamespace()
-            if not found.foreign_level or is_stricter(tenant.pod_security, found.level):
+            if names.POD_SECURITY_LABEL not in found.foreign_labels or is_stricter(
+                tenant.pod_security, found.level
+            ):
                 yield namespace, tenant.pod_security

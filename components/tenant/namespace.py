@@ -15,7 +15,7 @@ NEVER_PRUNE = {
     "kustomize.toolkit.fluxcd.io/ssa": "Merge",
 }
 # Our labels are ours: another field manager's value of one of them is replaced, and preflight has looked at it before.
-FORCE = {"pulumi.com/patchForce": "true"}
+PATCH = {"pulumi.com/patchForce": "true", "pulumi.com/patchFieldManager": names.FIELD_MANAGER}
 
 
 def namespace_labels(tenant_name: str, tenant: Tenant, level: str | None, context: Context) -> dict[str, str]:
@@ -81,14 +81,14 @@ class TenantNamespace(pulumi.ComponentResource):
         created = [self._create()] if self._tenant.namespace == "create" else []
         return core.NamespacePatch(
             self._name,
-            metadata=ObjectMetaPatchArgs(name=self._name, labels=labels, annotations=FORCE),
+            metadata=ObjectMetaPatchArgs(name=self._name, labels=labels, annotations=PATCH),
             opts=pulumi.ResourceOptions(parent=self, depends_on=created),
         )
 
     def _create(self) -> core.Namespace:
         return core.Namespace(
             self._name,
-            metadata=self._context.owner.metadata(self._name),
+            metadata=self._context.owner.metadata(self._name, labels={names.CREATED_LABEL: "true"}),
             opts=pulumi.ResourceOptions(parent=self, retain_on_delete=self._tenant.on_remove == "keep"),
         )
 
