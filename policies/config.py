@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from components.names import LAYER_NAMESPACE, NODES_NAMESPACE
@@ -97,11 +97,6 @@ class PackSettings(Model):
         default=(), description="objects that a rule lets pass: rule, kind, namespace, name, reason, expiry"
     )
 
-    @field_validator("node_groups", mode="before")
-    @classmethod
-    def _whole_numbers(cls, value: Any) -> Any:
-        return wholes(value)
-
 
 @dataclass(frozen=True)
 class PackConfig:
@@ -132,7 +127,8 @@ def parse(model: type[Model], raw: Mapping[str, Any], where: str) -> Any:
         ConfigError: with every mistake: key, reason.
     """
     try:
-        return model.model_validate(wholes(dict(raw)))
+        # From JSON, in which the program's strict models take a list for a tuple.
+        return model.model_validate_json(json.dumps(wholes(raw), default=str))
     except ValidationError as error:
         mistakes = "\n".join(
             f"  {where}.{'.'.join(str(step) for step in mistake['loc'])}: {mistake['msg']}"

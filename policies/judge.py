@@ -48,7 +48,11 @@ class Judge:
             return
         if rule.spares_aws_agents and is_aws_agent(manifest):
             return
-        yield from self._new(rule, rule.judge(manifest, self.world, settings), settings)
+        found = rule.judge(manifest, self.world, settings)
+        if rule.joins and not self.world.complete:
+            # What is open now may be answered by an object that comes later; what is wrong now stays wrong.
+            found = (finding for finding in found if finding.verdict is Verdict.VIOLATION)
+        yield from self._new(rule, found, settings)
 
     def everything(self, rule: Rule, settings: RuleSettings) -> Iterator[Finding]:
         """What the rule says once all objects are known, and did not say before."""

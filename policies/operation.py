@@ -16,10 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pulumi_policy.policy
+from pydantic import ConfigDict
 
 from components.names import PREFIX
 from components.settings.model import NodeGroup
-from policies.config import ConfigError, Model, Tenant, wholes
+from policies.config import Model, Tenant, parse
 from policies.manifest import Origin
 from policies.tenancy import STACK_TAG
 
@@ -77,19 +78,22 @@ def hear(operation: Operation, request: Any) -> None:
     operation.declared_tenants = tenants(config.get(f"{PREFIX}:tenants", ""))
 
 
-class _Groups(Model):
-    """The part of the setting `cluster` that the pack uses."""
+class ProgramCluster(Model):
+    """The part of the program's setting `cluster` that the pack uses."""
+
+    model_config = ConfigDict(extra="ignore")
 
     node_groups: Mapping[str, NodeGroup] = {}
 
 
 def node_groups(text: str) -> Mapping[str, NodeGroup]:
-    """The node groups in the JSON of the setting `cluster`; none if there is no such setting."""
-    raw = _object(text)
-    try:
-        return _Groups.model_validate({"nodeGroups": wholes(raw.get("nodeGroups") or {})}).node_groups
-    except ValueError as error:
-        raise ConfigError(f"{PREFIX}:cluster.nodeGroups: {error}") from None
+    """The node groups in the JSON of the setting `cluster`; none if there is no such setting.
+
+    Raises:
+        ConfigError: they are not what the program's settings allow.
+    """
+    found: ProgramCluster = parse(ProgramCluster, _object(text), f"{PREFIX}:cluster")
+    return found.node_groups
 
 
 def tenants(text: str) -> Mapping[str, Tenant]:

@@ -1,7 +1,16 @@
 """All rules, in the order in which they are documented."""
 
 from policies import (
+    agent_priority,
+    collectors,
+    duplicate_agents,
+    memory_hpa,
+    monitors,
     placement,
+    pod_slots,
+    requests_set,
+    secrets_read,
+    tenant_cluster_pod_list,
     tenant_daemonset,
     tenant_default_namespace,
     tenant_host_access,
@@ -14,7 +23,16 @@ RULES: tuple[Rule, ...] = (
     tolerations.DAEMON_SETS,
     tolerations.WORKLOADS,
     tenant_daemonset.RULE,
+    tenant_cluster_pod_list.RULE,
     tenant_host_access.RULE,
     tenant_default_namespace.RULE,
+    pod_slots.RULE,
+    duplicate_agents.RULE,
+    memory_hpa.RULE,
+    collectors.RULE,
+    monitors.RULE,
+    agent_priority.RULE,
+    requests_set.RULE,
+    secrets_read.RULE,
 )
 BY_NAME = {rule.name: rule for rule in RULES}

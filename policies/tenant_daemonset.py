@@ -64,7 +64,7 @@ def judge(manifest: Manifest, world: World, settings: TenantDaemonSetSettings) -
 
 
 def _unknown_namespace(manifest: Manifest, world: World) -> Iterator[Finding]:
-    if world.complete and world.tenancy.any_known:
+    if world.tenancy.any_known:
         why = "its namespace is not known yet and could be a tenant's"
         fix = "Give the namespace as a value that is known at preview, such as the Namespace's own name."
         yield undecided(manifest, manifest.namespace, why, fix)

@@ -31,7 +31,7 @@ def _default(manifest: Manifest, owner: str, world: World) -> Iterator[Finding]:
     if manifest.origin is not Origin.PREVIEW or (world.complete and manifest.literal):
         why = f"{owner} puts it into the namespace default, outside its quota, limits and network policies"
         yield violation(manifest, manifest.namespace, why, f"{FIX}.")
-    elif world.complete:
+    else:
         why = "a namespace that is not known yet shows as default at preview, so this may be right or wrong"
         yield undecided(manifest, manifest.namespace, why, f"{FIX}, by a value that is known at preview.")
 
