@@ -13,6 +13,9 @@ from typing import Any
 
 FILE = Path(__file__).with_name("builtin_roles.json")
 LABEL = "kubernetes.io/bootstrapping"
+GROUP = "rbac.authorization.k8s.io"
+AGGREGATE_TO = "aggregate-to-"
+WIDENED = ("view", "edit", "admin")
 KEYS = ("verbs", "apiGroups", "resources", "resourceNames")
 
 
@@ -21,6 +24,13 @@ def builtin_roles() -> Mapping[str, list[dict[str, Any]]]:
     """Rules by name of the role."""
     found: dict[str, list[dict[str, Any]]] = json.loads(FILE.read_text(encoding="utf-8"))
     return found
+
+
+def labels_of_builtin(name: str) -> dict[str, str]:
+    """Labels of a built-in role: view is part of edit, edit of admin, and each has a role of its own rules."""
+    parts = {"view": "edit", "edit": "admin"} | {f"system:{AGGREGATE_TO}{part}": part for part in WIDENED}
+    into = {f"{GROUP}/{AGGREGATE_TO}{parts[name]}": "true"} if name in parts else {}
+    return {LABEL: "rbac-defaults", **into}
 
 
 def rules_of(roles: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:

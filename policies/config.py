@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -173,6 +174,7 @@ def take_apart(raw: Mapping[str, Any]) -> PackConfig:
     return PackConfig(parse(PackSettings, shared, PACK_SETTINGS), levels, properties)
 
 
+@cache
 def json_schema(model: type[Model]) -> dict[str, dict[str, Any]]:
     """The model's JSON schema by key, without references, as Pulumi wants a policy's schema."""
     schema = model.model_json_schema(by_alias=True)

@@ -6,6 +6,8 @@ from enum import StrEnum
 
 from policies.values import MISSING, Field
 
+# Resources of the Kubernetes provider that are no objects: charts, files and folders.
+MAKERS = ("helm.sh/", "yaml:", "yaml/", "kustomize:", "kustomize/")
 PATCH_SUFFIX = "Patch"
 LIST_SUFFIX = "List"
 
@@ -103,7 +105,8 @@ class Manifest:
 
         With `--target` the engine hands over resources that it will not create, without their inputs.
         """
-        return self.is_kubernetes_token and self.root["kind"].empty
+        made_from = self.token.removeprefix("kubernetes:").startswith(MAKERS)
+        return self.is_kubernetes_token and self.root["kind"].empty and not made_from
 
     def label(self) -> str:
         """For messages: `DaemonSet shop/alloy`."""

@@ -3,15 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from policies.builtin_roles import builtin_roles
+from policies.builtin_roles import AGGREGATE_TO, GROUP, WIDENED, builtin_roles, labels_of_builtin
 from policies.manifest import Manifest, Origin
 from policies.selectors import selector_matches
 from policies.values import Field, Truth, any_of
 from policies.world import World
 
 CLUSTER_ROLE, ROLE = "ClusterRole", "Role"
-AGGREGATE = "rbac.authorization.k8s.io/aggregate-to-"
-WIDENED = ("view", "edit", "admin")
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ def resolve(kind: str, name: str, namespace: str, world: World) -> Resolved:
 def widens(role: Manifest) -> Iterator[Field]:
     """Labels by which the role's rules become part of view, edit or admin, for everyone who has those."""
     for name in WIDENED:
-        label = role.labels[f"{AGGREGATE}{name}"]
+        label = role.labels[f"{GROUP}/{AGGREGATE_TO}{name}"]
         if label.unknown or label.text == "true":
             yield label
 
@@ -62,9 +60,9 @@ def _rules(role: Manifest, world: World) -> Resolved:
     matched = [other for other in world.of_kind(CLUSTER_ROLE) if _matches(aggregation, other) is not False]
     rules = [other.root["rules"] for other in matched if other.root["aggregationRule"].absent]
     built_in = [
-        Field(builtin_roles()[f"system:aggregate-to-{name}"], f"ClusterRole system:aggregate-to-{name}")
-        for name in WIDENED
-        if _selects(aggregation, {f"{AGGREGATE}{name}": "true"})
+        Field(rules_of_it, f"ClusterRole {name}")
+        for name, rules_of_it in builtin_roles().items()
+        if _selects(aggregation, labels_of_builtin(name))
     ]
     return Resolved((*rules, *built_in), complete=False)
 

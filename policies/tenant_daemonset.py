@@ -75,7 +75,7 @@ def _hidden(
 ) -> Iterator[Finding]:
     """Charts and the like; only the whole stack shows what a release has made, so nothing is said before."""
     owner = world.tenancy.owner(manifest, hidden.namespace)
-    if not world.complete or owner.known is False or hidden.chart in settings.trusted_charts:
+    if owner.known is False or hidden.chart in settings.trusted_charts or manifest.root.empty:
         return
     if owner.known is None and not world.tenancy.any_known:
         return

@@ -113,6 +113,11 @@ def run(
     return _wire(resources, config or {}, operation, tags or {})
 
 
+def judged(rule: str, text: str, layer: str, **options: Any) -> list[str]:
+    """The verdicts of one rule on the documents of a YAML text, sorted; nothing means that all pass."""
+    return only(run(layer, objects(text), **options), rule)
+
+
 def only(found: Sequence[Found], rule: str) -> list[str]:
     """The verdicts of one rule."""
     return sorted(each.verdict for each in found if each.rule == rule)
