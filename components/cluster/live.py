@@ -11,6 +11,7 @@ from components.cluster.kubectl import Kubectl
 from components.names import CREATED_LABEL, FIELD_MANAGER, LAYER_NAMESPACE, OWNER_LABEL, POD_SECURITY_LABEL
 from components.settings.model import Settings
 
+REPEATED = "pods of the same names and faults as in another namespace here"
 _VIOLATED = re.compile(r'existing pods in namespace "([^"]+)" violate')
 
 
@@ -161,7 +162,11 @@ def _unfit_pods(
 
 
 def violations(warnings: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Pods by namespace from the API server's warnings: one line names the namespace, the next ones its pods."""
+    """Pods by namespace from the API server's warnings: one line names the namespace, the next ones its pods.
+
+    kubectl prints equal lines once (client-go, WarningWriterOptions.Deduplicate): of two namespaces whose pods have the
+    same names and faults, the second is named without any pod, and is violated all the same.
+    """
     found: dict[str, tuple[str, ...]] = {}
     namespace = ""
     for warning in warnings:
@@ -171,4 +176,4 @@ def violations(warnings: Iterable[str]) -> dict[str, tuple[str, ...]]:
             found[namespace] = ()
         elif namespace:
             found[namespace] = (*found[namespace], warning)
-    return found
+    return {namespace: pods or (REPEATED,) for namespace, pods in found.items()}
