@@ -106,13 +106,13 @@ def check(settings: Settings, live: Live | None, outputs: Mapping[str, Any], sta
     Raises:
         SettingsError: with every mistake.
     """
-    mistakes = [*_target(settings, live, outputs, stack), *_volumes(settings, live, outputs)]
+    mistakes = [
+        *_target(settings, live, outputs, stack),
+        *_volumes(settings, live, outputs),
+        *_priorities(settings, live),
+    ]
     if live is not None:
-        mistakes += [
-            *foreign_objects(settings, live, stack),
-            *_namespaces(settings, live, stack),
-            *_priorities(settings, live),
-        ]
+        mistakes += [*foreign_objects(settings, live, stack), *_namespaces(settings, live, stack)]
     if mistakes:
         raise SettingsError(mistakes, stack)
     return Preflight(
@@ -232,11 +232,21 @@ def _foreign_labels(
             )
 
 
-def _priorities(settings: Settings, live: Live) -> Iterator[Mistake]:
-    default = live.default_priority_class
+# Known without a cluster: Kubernetes' own classes, and the node agents', which the first deployment is yet to make.
+PRIORITIES = {
+    "system-cluster-critical": 2_000_000_000,
+    "system-node-critical": 2_000_001_000,
+    names.AGENTS_PRIORITY_CLASS: names.AGENTS_PRIORITY,
+    names.AGENTS_PRIORITY_CLASS_WAITING: names.AGENTS_PRIORITY,
+}
+
+
+def _priorities(settings: Settings, live: Live | None) -> Iterator[Mistake]:
+    priorities = {**(live.priorities if live else {}), **PRIORITIES}
+    default = live.default_priority_class if live else ""
     for name, tenant in settings.tenants.items():
         for i, allowed in enumerate(tenant.priority_classes):
-            value = live.priorities.get(allowed)
+            value = priorities.get(allowed)
             if value is not None and value >= names.AGENTS_PRIORITY:
                 yield Mistake(
                     f"tenants.{name}.priorityClasses[{i}]",
