@@ -1,0 +1,240 @@
+"""Whole environments, recorded: `__main__.py` itself runs, with a cluster or an earlier deployment as plain data."""
+
+import functools
+import json
+import runpy
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import yaml
+from typing_extensions import override
+
+from components.cluster import live as cluster
+from components.cluster.live import Live, LiveNamespace
+from components.settings.model import Settings
+from components.tenant.stack import pods_by_namespace
+from tests.support.environments import INCIDENT, KEY, PROJECT, changed, config, parsed
+from tests.support.mocks import KUBERNETES, Inputs, Recorder, Registered, record
+
+ROOT = Path(__file__).parents[3]
+STACK = "dev"
+# `/dev/null` is a file that exists; the cluster behind it is the `Live` that a test gives.
+KUBECONFIG = {"kind": "kubeconfig", "path": "/dev/null", "context": "test"}
+POD_SPECS = ("template", "jobTemplate")
+Raw = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What one environment registered.
+
+    Attributes:
+        settings: as parsed.
+        recorder: everything, components too.
+        objects: the Kubernetes objects among it.
+    """
+
+    settings: Settings
+    recorder: Recorder
+    objects: tuple["Object", ...]
+
+    def of(self, *kinds: str) -> list["Object"]:
+        """The objects of some kinds."""
+        return [found for found in self.objects if found.kind in kinds]
+
+    def named(self, kind: str, name: str) -> "Object":
+        """The one object of this kind and name."""
+        (found,) = (o for o in self.of(kind) if o.name == name)
+        return found
+
+    @property
+    def tenant_namespaces(self) -> dict[str, str]:
+        """Tenant by namespace."""
+        tenants = self.settings.tenants.items()
+        return {namespace: name for name, tenant in tenants for namespace in pods_by_namespace(name, tenant)}
+
+    @property
+    def outputs(self) -> dict[str, Any]:
+        """What the stack exported, for the next deployment."""
+        return self.recorder.outputs
+
+
+@dataclass(frozen=True)
+class Object:
+    """A Kubernetes object as it was registered."""
+
+    registered: Registered
+
+    @property
+    def inputs(self) -> Inputs:
+        """The manifest, secrets in plain text."""
+        return self.registered.inputs
+
+    @property
+    def kind(self) -> str:
+        """Its kind."""
+        return str(self.inputs["kind"])
+
+    @property
+    def name(self) -> str:
+        """Its name in the cluster; a KeyError where it has none."""
+        return str(self.inputs["metadata"]["name"])
+
+    @property
+    def namespace(self) -> str:
+        """Its namespace; empty for what is cluster-scoped."""
+        return str(self.inputs["metadata"].get("namespace", ""))
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Its labels."""
+        return dict(self.inputs["metadata"].get("labels", {}))
+
+    @property
+    def pod(self) -> dict[str, Any] | None:
+        """The specification of the pods that it makes, if it makes any."""
+        return next(_pod_specs(self.inputs), None)
+
+    @override
+    def __str__(self) -> str:
+        """For messages and test ids."""
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+
+def _pod_specs(value: Any) -> Iterator[dict[str, Any]]:
+    """Wherever containers are listed: in a template, a job's template, or a pod itself."""
+    if isinstance(value, dict):
+        if "containers" in value:
+            yield value
+        for item in value.values():
+            yield from _pod_specs(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _pod_specs(item)
+
+
+def containers(pod: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """All containers of a pod's specification, init containers first."""
+    return [*pod.get("initContainers", []), *pod["containers"]]
+
+
+def environment(
+    raw: Raw, *, live: Live | None = None, outputs: Mapping[str, Any] | None = None
+) -> Environment:
+    """Records an environment; the same one only once.
+
+    Args:
+        raw: the settings as plain data.
+        live: the cluster; by default one in which nothing is deployed and the adopted namespaces exist.
+        outputs: what the stack exported last.
+    """
+    if live is not None:
+        return _record(raw, live, outputs or {})
+    return _recorded(json.dumps(raw), json.dumps(dict(outputs or {})))
+
+
+@functools.lru_cache(maxsize=64)
+def _recorded(raw: str, outputs: str) -> Environment:
+    return _record(json.loads(raw), empty_cluster(json.loads(raw)), json.loads(outputs))
+
+
+def _record(raw: Raw, live: Live, outputs: Mapping[str, Any]) -> Environment:
+    with mock.patch.object(cluster, "read", return_value=live):
+        recorder = record(
+            _main,
+            project=PROJECT,
+            stack=STACK,
+            config=config(raw),
+            secret_keys=(f"{PROJECT}:gatewayKey",),
+            answers={"pulumi:pulumi:readStackOutputs": lambda asked: {**asked, "outputs": outputs}},
+        )
+    made = (found for found in recorder.registered.values() if found.type.startswith(KUBERNETES))
+    return Environment(parsed(raw, STACK), recorder, tuple(Object(found) for found in made))
+
+
+def _main() -> None:
+    runpy.run_path(str(ROOT / "__main__.py"), run_name="__main__")
+
+
+def empty_cluster(raw: Raw, **namespaces: LiveNamespace) -> Live:
+    """A cluster in which nothing of ours is deployed, and the namespaces to adopt exist."""
+    adopted = {
+        namespace: LiveNamespace()
+        for name, tenant in parsed(raw, STACK).tenants.items()
+        for namespace in pods_by_namespace(name, tenant)
+        if tenant.namespace == "adopt"
+    }
+    return Live(identity="uid-of-kube-system", namespaces={**adopted, **namespaces})
+
+
+def dev() -> Raw:
+    """The settings that the project ships as `dev`, with a key of the tests'."""
+    written = yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text(encoding="utf-8"))["config"]
+    return {**{key.partition(":")[2]: value for key, value in written.items()}, "gatewayKey": KEY}
+
+
+EXISTING = {"kind": "existing", "selector": {"app": "their-exporter"}, "port": 9101}
+MIXED_GROUPS = {
+    "web": {"instanceTypes": ["t3.large"], "nodes": 5},
+    "general": {"kind": "nodePool", "instanceTypes": ["m5.large"], "nodes": {"min": 0, "max": 9}},
+    "auto": {
+        "kind": "autoMode",
+        "maxPods": 50,
+        "nodes": 3,
+        "startupTaints": [{"key": "node.example.com/init", "effect": "NoExecute"}],
+    },
+    "metal": {
+        "kind": "other",
+        "selector": {"key": "example.com/pool", "values": ["a", "b"]},
+        "maxPods": 110,
+        "nodes": 2,
+        "taints": [
+            {"key": "gpu", "value": "yes", "effect": "NoSchedule"},
+            {"key": "prefer", "effect": "PreferNoSchedule"},
+        ],
+    },
+}
+
+VARIANTS: dict[str, Raw] = {
+    "dev as shipped": dev(),
+    "rendered": INCIDENT,
+    "on a cluster": changed(INCIDENT, ("cluster.target", KUBECONFIG)),
+    "no tenants": changed(INCIDENT, ("tenants", {})),
+    "all kinds of node groups": changed(
+        INCIDENT,
+        ("cluster.target", KUBECONFIG),
+        ("cluster.nodeGroups", MIXED_GROUPS),
+        ("layer.runsOn", ["general", "metal"]),
+        ("tenants.shop.runsOn", None),
+    ),
+    "layer on all groups without taints": changed(INCIDENT, ("layer.runsOn", None)),
+    "logs off": changed(INCIDENT, ("layer.logs", "off"), ("tenants.wiki.logs", None)),
+    "metrics off": changed(INCIDENT, ("layer.metrics", "off")),
+    "both off": changed(INCIDENT, ("layer.metrics", False), ("layer.logs", False)),
+    "exporter of others": changed(INCIDENT, ("layer.hostMetrics", EXISTING)),
+    "no exporter": changed(INCIDENT, ("layer.hostMetrics", "none")),
+    "agents wait": changed(INCIDENT, ("cluster.target", KUBECONFIG), ("layer.agents", {"preempt": False})),
+    "logs in S3": changed(
+        INCIDENT, ("layer.logs", {"store": {"kind": "s3", "bucket": "lines", "region": "eu-west-1"}})
+    ),
+    "external secrets": changed(INCIDENT, ("layer.renderedSecrets", {"kind": "externalSecret", "store": "vault"})),
+    "all of a tenant's settings": changed(
+        INCIDENT,
+        ("cluster.target", KUBECONFIG),
+        ("layer.protection", "on"),
+        ("layer.storageClass", "gp3"),
+        ("tenants.shop.logs", "api"),
+        ("tenants.shop.namespace", "create"),
+        ("tenants.shop.priorityClasses", ["batch", "web"]),
+        ("tenants.billing.namespace", "create"),
+        ("tenants.billing.onRemove", "delete"),
+        ("tenants.search.podSecurity", "baseline"),
+        ("tenants.mail.podSecurity", "keep"),
+        ("tenants.mail.logs", "api"),
+        ("tenants.mail.labels", {"example.com/cost-centre": "42"}),
+        ("tenants.mail.retention", "3d"),
+    ),
+}  # fmt: skip
