@@ -185,8 +185,8 @@ _HEADERS = {
 
 
 def _location(route: Route) -> str:
-    upgrade = {"Upgrade": "$upgrade_header", "Connection": "$connection_header" if route.websocket else '""'}
-    headers = {**_HEADERS, **upgrade} if route.websocket else {**_HEADERS, "Connection": '""'}
+    upgrade = {"Upgrade": "$upgrade_header", "Connection": "$connection_header"}
+    headers = _HEADERS | (upgrade if route.websocket else {"Connection": '""'})
     checks = [
         f"if ($role !~ ^({'|'.join(route.roles)})$) {{ return 403; }}",
         f"if ($request_method != {route.method}) {{ return 403; }}",

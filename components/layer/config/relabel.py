@@ -4,8 +4,8 @@ Both read the labels that the tenant stack puts on a namespace, so neither lists
 therefore be shown by a real Prometheus that discovers with the same list.
 
 Source: https://prometheus.io/docs/prometheus/latest/configuration/configuration/#relabel_config and Alloy's `rule`
-block. Regular expressions are RE2, anchored at both ends. `.` is avoided where a value may hold a newline: Prometheus
-lets it match one, Alloy does not.
+block (internal/component/common/relabel at v1.18.1). Both compile a regular expression as `^(?s:...)$`: RE2, anchored
+at both ends, and `.` matches a newline too.
 """
 
 import json

@@ -163,6 +163,13 @@ def test_an_agent_is_one_target_whatever_ports_it_declares(name: str, number: in
     assert discovery["selectors"] == [{"role": "pod", "label": f"app.kubernetes.io/name={name}"}]
 
 
+@pytest.mark.parametrize("name", ["node-exporter", "alloy"])
+def test_an_agent_may_have_an_ipv6_address(name: str) -> None:
+    agent = pod(namespace=names.NODES_NAMESPACE, of_namespace={}, ip="2001:db8::7")
+    found = targets(JOBS[name], [agent, port(agent, 1, "metrics")])
+    assert [target.url.rsplit(":", 1)[0] for target in found] == ["http://[2001:db8::7]"]
+
+
 def test_somebody_elses_exporter_is_found_by_its_labels_and_never_in_a_tenants_namespace() -> None:
     job = jobs(("layer.hostMetrics", {**EXISTING, "selector": {"b": "2", "a": "1"}, "port": 9101}))[
         "node-exporter"
