@@ -13,6 +13,9 @@ from components.names import OWNER_LABEL, PREFIX
 
 # Scratch space of a container whose root is read-only: an emptyDir of the pod.
 TMP = "/tmp"  # noqa: S108 - inside the container
+# For a storage class that binds at first use (gp3) provider 4.25.0 awaits the phase Pending, also when a bound claim is
+# changed: growing it failed after 5 minutes. That a volume is bound shows in the Deployment that mounts it.
+ANY_PHASE = {"pulumi.com/waitFor": "jsonpath={.status.phase}"}
 
 
 @dataclass(frozen=True)
@@ -33,12 +36,14 @@ class Owner:
         *,
         app: str = "",
         labels: Mapping[str, str] | None = None,
+        annotations: Mapping[str, str] | None = None,
     ) -> ObjectMetaArgs:
         """Metadata of an object; names are literals, so that two renders are equal and a preview knows them."""
         return ObjectMetaArgs(
             name=name,
             namespace=namespace,
             labels={**(labels or {}), **self.labels(app)},
+            annotations=annotations,
         )
 
 
@@ -202,7 +207,7 @@ def claim(
     """A volume claim of its own: it is grown in place, and outlives the workload that mounts it."""
     return core.PersistentVolumeClaim(
         name,
-        metadata=owner.metadata(name, namespace, app=name),
+        metadata=owner.metadata(name, namespace, app=name, annotations=ANY_PHASE),
         spec=core.PersistentVolumeClaimSpecArgs(
             access_modes=["ReadWriteOnce"],
             storage_class_name=storage_class,
