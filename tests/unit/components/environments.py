@@ -27,7 +27,7 @@ POD_SPECS = ("template", "jobTemplate")
 Raw = dict[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Environment:
     """What one environment registered.
 
@@ -62,7 +62,7 @@ class Environment:
         return self.recorder.outputs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Object:
     """A Kubernetes object as it was registered."""
 

@@ -1,0 +1,95 @@
+"""How many pods there are: by node for the agents, a handful for the layer, none that grows with the tenants."""
+
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+
+from components.layer import parts
+from components.names import ALLOY, LAYER_NAMESPACE, NODE_EXPORTER, NODES_NAMESPACE
+from tests.support.environments import INCIDENT, changed
+from tests.unit.components.environments import VARIANTS, Environment, Object, containers, environment
+
+WORKLOADS = (
+    "Deployment",
+    "StatefulSet",
+    "ReplicaSet",
+    "ReplicationController",
+    "Job",
+    "CronJob",
+    "Pod",
+    "DaemonSet",
+)
+UNITS = {"m": Fraction(1, 1000), "Ki": Fraction(2**10), "Mi": Fraction(2**20), "Gi": Fraction(2**30)}
+
+
+def quantity(text: str) -> Fraction:
+    """A Kubernetes quantity such as `150m` or `256Mi`."""
+    unit = next((unit for unit in UNITS if text.endswith(unit)), "")
+    return Fraction(text.removesuffix(unit)) * UNITS.get(unit, Fraction(1))
+
+
+def workloads(recorded: Environment) -> list[Object]:
+    """Every object that makes pods."""
+    return [found for found in recorded.objects if found.pod is not None]
+
+
+def test_only_known_kinds_make_pods(recorded: Environment) -> None:
+    assert {found.kind for found in workloads(recorded)} <= {"DaemonSet", "Deployment"}
+    assert {found.kind for found in recorded.of(*WORKLOADS)} == {found.kind for found in workloads(recorded)}
+
+
+@pytest.mark.parametrize("tenants", [0, 1, 2, 20])
+def test_one_daemon_set_per_node_class_and_one_exporter_whatever_the_number_of_tenants(tenants: int) -> None:
+    raw = changed(INCIDENT, ("tenants", {f"team-{i}": {"pods": 10} for i in range(tenants)}))
+    found = environment(raw)
+    assert sorted(o.name for o in found.of("DaemonSet")) == [ALLOY, NODE_EXPORTER]
+    assert len(found.of("Deployment")) == 3
+    assert len(found.tenant_namespaces) == tenants
+
+
+def test_node_agents_are_the_only_daemon_sets_and_live_in_their_own_namespace(recorded: Environment) -> None:
+    daemon_sets = sorted((o.namespace, o.name) for o in recorded.of("DaemonSet"))
+    assert daemon_sets == [(NODES_NAMESPACE, name) for name in parts.node_agents(recorded.settings)]
+    others = [o for o in workloads(recorded) if o.kind != "DaemonSet"]
+    assert {o.namespace for o in others} <= {LAYER_NAMESPACE}
+
+
+def test_the_layer_adds_at_most_six_other_pods_each_a_single_replica(recorded: Environment) -> None:
+    others = [o for o in workloads(recorded) if o.namespace == LAYER_NAMESPACE]
+    assert [o.inputs["spec"]["replicas"] for o in others] == [1] * len(others)
+    assert len(others) <= 6
+
+
+def test_no_rollout_has_more_pods_than_the_budget_counts(recorded: Environment) -> None:
+    for deployment in recorded.of("Deployment"):
+        assert deployment.inputs["spec"]["strategy"] == {"type": "Recreate"}, str(deployment)
+    for daemon_set in recorded.of("DaemonSet"):
+        rolling = daemon_set.inputs["spec"]["updateStrategy"]["rollingUpdate"]
+        assert rolling == {"maxUnavailable": recorded.settings.layer.agents.max_unavailable}, str(daemon_set)
+
+
+def test_the_pods_that_the_budget_counts_are_the_pods_that_are_deployed(recorded: Environment) -> None:
+    deployments = [o.name for o in recorded.of("Deployment")]
+    assert sorted(deployments) == sorted(parts.deployments(recorded.settings))
+    host_network = [o.name for o in workloads(recorded) if o.pod and o.pod.get("hostNetwork")]
+    assert host_network == [name for name in parts.node_agents(recorded.settings) if name == NODE_EXPORTER]
+
+
+def test_a_tenant_adds_no_pod_of_its_own(recorded: Environment) -> None:
+    """Not even with its own collector yet; two is the bound of a tenant with dashboards and collector."""
+    of_tenants = Counter(
+        o.namespace for o in workloads(recorded) if o.namespace in recorded.tenant_namespaces
+    )
+    assert of_tenants == Counter()
+
+
+def test_the_agents_of_a_node_request_at_most_150m_and_256mi_together() -> None:
+    requests = [
+        container["resources"]["requests"]
+        for agent in environment(VARIANTS["rendered"]).of("DaemonSet")
+        for container in containers(agent.pod or {})
+    ]
+    assert len(requests) == 2
+    assert sum(quantity(r["cpu"]) for r in requests) <= quantity("150m")
+    assert sum(quantity(r["memory"]) for r in requests) <= quantity("256Mi")
