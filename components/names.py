@@ -27,6 +27,7 @@ KUBE_STATE_METRICS_PORT = 8080
 KUBE_STATE_METRICS_TELEMETRY_PORT = 8081
 PROMETHEUS_PORT = 9090
 LOKI_PORT = 3100  # the authenticating sidecar's: the only one that the pod opens
+GATEWAY_PORT = 8080
 LOKI_LOOPBACK_PORT = 3101  # Loki's own, on 127.0.0.1
 
 # Values of the label app.kubernetes.io/name.
@@ -35,6 +36,8 @@ NODE_EXPORTER = "node-exporter"
 KUBE_STATE_METRICS = "kube-state-metrics"
 PROMETHEUS = "prometheus"
 LOKI = "loki"
+GATEWAY = "gateway"
+GRAFANA = "grafana"
 
 # Cluster-scoped objects, and the role in `default` that lets Prometheus find the API servers.
 AGENTS_PRIORITY_CLASS = f"{PREFIX}-agents"

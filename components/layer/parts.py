@@ -11,6 +11,11 @@ def node_agents(settings: Settings) -> tuple[str, ...]:
     return (*([names.ALLOY] if layer.logs != "off" else []), *([names.NODE_EXPORTER] if exporter else []))
 
 
+def all_apps(settings: Settings) -> tuple[str, ...]:
+    """Names of all workloads of the layer."""
+    return (*node_agents(settings), *deployments(settings))
+
+
 def deployments(settings: Settings) -> tuple[str, ...]:
     """Deployments of one replica each, by name."""
     metrics = (names.PROMETHEUS, names.KUBE_STATE_METRICS) if settings.layer.metrics != "off" else ()

@@ -10,6 +10,7 @@ from components.layer.kube_state_metrics import KubeStateMetrics
 from components.layer.log_store import LokiStore
 from components.layer.metrics_store import PrometheusStore
 from components.layer.namespaces import AgentsPriority, LayerNamespaces
+from components.layer.network_policies import NetworkPolicies
 from components.layer.node_agents import NodeAgents
 from components.layer.versioned_config import VersionedConfig
 
@@ -27,6 +28,13 @@ class SharedLayer(pulumi.ComponentResource):
             f"{name}-namespaces", context, opts=pulumi.ResourceOptions(parent=self)
         )
         self._priority = AgentsPriority(f"{name}-priority", context, opts=pulumi.ResourceOptions(parent=self))
+        NetworkPolicies(
+            f"{name}-network-policies",
+            context,
+            opts=pulumi.ResourceOptions(
+                parent=self, depends_on=[self._namespaces.layer, self._namespaces.nodes]
+            ),
+        )
         configs = [*self._declare_agents(name), *self._declare_metrics(name), *self._declare_logs(name)]
         self.config_history = {config.name: config.history for config in configs}
         self.register_outputs({})

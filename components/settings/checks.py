@@ -51,7 +51,7 @@ def reference_mistakes(raw: Raw) -> list[Mistake]:
     """All mistakes of one environment that its shape alone does not show.
 
     Args:
-        raw: the settings as plain data, with the keys `cluster`, `layer`, `tenants` and `gatewayKey`.
+        raw: the settings as plain data, with the keys `cluster`, `layer`, `tenants` and the two gateway keys.
     """
     cluster, layer, tenants = (mapping(raw.get(key)) for key in ("cluster", "layer", "tenants"))
     groups = mapping(cluster.get("nodeGroups"))
@@ -67,7 +67,8 @@ def reference_mistakes(raw: Raw) -> list[Mistake]:
             for name, tenant in tenants.items()
             for m in _tenant(f"tenants.{name}", mapping(tenant), groups, layer)
         ),
-        *_gateway_key(raw.get("gatewayKey")),
+        *_existing_exporter(layer, tenants),
+        *_gateway_keys(raw.get("gatewayKey"), raw.get("gatewayKeyPrevious")),
     ]
 
 
@@ -261,17 +262,35 @@ def _pods(path: str, tenant: Raw) -> Iterator[Mistake]:
             return
 
 
+def _existing_exporter(layer: Raw, tenants: Raw) -> Iterator[Mistake]:
+    namespace = mapping(layer.get("hostMetrics")).get("namespace")
+    for owned, tenant, _ in owned_namespaces(tenants):
+        if owned == namespace:
+            yield Mistake(
+                "layer.hostMetrics.namespace",
+                f"is tenant '{tenant}'s, and no tenant's pod is believed about nodes, so nothing would be scraped",
+                "Name the namespace of the exporter that the platform runs",
+            )
+
+
 def own_pods(tenant: Raw) -> int:
     """Pods that the tenant stack puts into the tenant's first namespace, one more while its collector is replaced."""
     return 2 if tenant.get("logs") == "api" else 0
 
 
-def _gateway_key(key: Any) -> Iterator[Mistake]:
-    if isinstance(key, str) and len(key.encode()) < GATEWAY_KEY_BYTES:
+def _gateway_keys(key: Any, previous: Any) -> Iterator[Mistake]:
+    for name, value in (("gatewayKey", key), ("gatewayKeyPrevious", previous)):
+        if isinstance(value, str) and len(value.encode()) < GATEWAY_KEY_BYTES:
+            yield Mistake(
+                name,
+                f"is shorter than {GATEWAY_KEY_BYTES} bytes, and every token derives from it",
+                MAKE_KEY,
+            )
+    if isinstance(key, str) and key == previous:
         yield Mistake(
-            "gatewayKey",
-            f"is shorter than {GATEWAY_KEY_BYTES} bytes, and every token derives from it",
-            MAKE_KEY,
+            "gatewayKeyPrevious",
+            "is gatewayKey itself, so nothing is being replaced",
+            "Put the old key here and a new one into gatewayKey, or leave it out",
         )
 
 

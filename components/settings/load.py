@@ -12,7 +12,7 @@ from components.settings.mistakes import Mistake, SettingsError, closest, from_p
 from components.settings.model import Settings
 
 KEYS = tuple(field.alias or name for name, field in Settings.model_fields.items())
-SECRET_KEYS = ("gatewayKey",)
+SECRET_KEYS = ("gatewayKey", "gatewayKeyPrevious")
 # The executor's own code for "the error was shown already": any other adds a second, empty error to the output.
 ALREADY_SHOWN = 32
 
@@ -80,7 +80,7 @@ def parse(config: Mapping[str, str], secret_keys: Collection[str], project: str,
 
 
 def _plain(key: str, value: str) -> Any:
-    """Objects arrive as JSON; gatewayKey is always text, even when it looks like a number."""
+    """Objects arrive as JSON; a key is always text, even when it looks like a number."""
     if key.partition(":")[2] in SECRET_KEYS:
         return value
     try:
@@ -128,14 +128,13 @@ def _misplaced_secrets(raw: Mapping[str, Any], secret: Collection[str]) -> Itera
             yield Mistake(
                 key,
                 "holds a `secure:` value, which would reach state and rendered files in plain text",
-                "Only gatewayKey can be secret: move the value out",
+                f"Only {' and '.join(SECRET_KEYS)} can be secret: move the value out",
             )
-    if "gatewayKey" in raw and "gatewayKey" not in secret:
-        yield Mistake(
-            "gatewayKey",
-            "is in plain text",
-            f"Treat it as leaked and make a new one. {MAKE_KEY}",
-        )
+    for key in SECRET_KEYS:
+        if key in raw and key not in secret:
+            yield Mistake(
+                key, "is in plain text", f"Treat it as leaked and make a new gatewayKey. {MAKE_KEY}"
+            )
     if "gatewayKey" not in raw:
         yield Mistake("gatewayKey", "is missing, and every token derives from it", MAKE_KEY)
 

@@ -272,6 +272,24 @@ class Agents(Model):
     )
 
 
+class Gateway(Model):
+    """How tenants read: one proxy for all of them, in a few pods."""
+
+    replicas: int = Field(default=2, ge=1, le=20, description="pods; one more while they are replaced")
+    requests_per_second: int = Field(
+        default=50,
+        ge=1,
+        le=10_000,
+        description="of one tenant's reads or pushes, at each pod; twice as many at once; above it 429",
+    )
+    concurrent_requests: int = Field(
+        default=20,
+        ge=1,
+        le=1_000,
+        description="of one tenant's reads or pushes, at each pod; above it 429",
+    )
+
+
 class ExternalSecrets(Model):
     """Rendered secrets are references for the External Secrets Operator."""
 
@@ -313,6 +331,7 @@ class Layer(Model):
         default=None, description="of the volumes; by default the cluster's default"
     )
     agents: Agents = Agents()
+    gateway: Gateway = Gateway()
     protection: Switch = Field(
         default=True,
         description="on: `destroy`, and turning a store off, are refused; off: they delete the volumes",
@@ -396,6 +415,12 @@ class Tenant(Model):
         default={}, description="further labels of the tenant's namespaces"
     )
     limits: TenantLimits = TenantLimits()
+    token_generation: int = Field(
+        default=1,
+        ge=1,
+        le=1_000_000,
+        description="raised by one, it revokes the tenant's tokens and no other's",
+    )
 
 
 class Settings(Model):
@@ -407,4 +432,9 @@ class Settings(Model):
     gateway_key: SecretStr = Field(
         min_length=32,
         description="secret, at least 32 bytes; all tokens derive from it",
+    )
+    gateway_key_previous: SecretStr | None = Field(
+        default=None,
+        min_length=32,
+        description="secret; the key before this one, whose tokens are good too while it is being replaced",
     )
