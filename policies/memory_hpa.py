@@ -10,7 +10,7 @@ from pydantic import Field as Setting
 from policies.config import RuleSettings
 from policies.manifest import Manifest
 from policies.pods import Pod, pod_of
-from policies.quantities import gibibytes, parse, quantity
+from policies.quantities import gibibytes, quantity
 from policies.rule import Rule, Severity
 from policies.values import Field
 from policies.verdict import Finding, Level, undecided, violation
@@ -156,14 +156,9 @@ def _request(pod: Pod, container: str) -> Decimal | None:
 
 def _idle(workload: Manifest, pod: Pod, settings: MemoryHpaSettings) -> Decimal | None:
     stated = settings.idle_memory.get(f"{workload.namespace.text or ''}/{workload.name}")
-    for text in (
-        workload.annotations[IDLE_ANNOTATION].text,
-        pod.metadata["annotations"][IDLE_ANNOTATION].text,
-        stated,
-    ):
-        if text and (amount := parse(text)) is not None:
-            return amount
-    return None
+    annotated = (workload.annotations[IDLE_ANNOTATION], pod.metadata["annotations"][IDLE_ANNOTATION])
+    amounts = [quantity(field) for field in (*annotated, Field(stated))]
+    return next((amount for amount in amounts if amount is not None), None)
 
 
 def _vertical(manifest: Manifest, targets: list[Target], world: World) -> Iterator[Finding]:

@@ -62,7 +62,8 @@ def judge(manifest: Manifest, world: World, settings: MonitorSettings) -> Iterat
     """Judges the roles of CloudWatch's scrapers, and monitors."""
     if manifest.kind == CLOUD_WATCH and (found := collector(manifest)) is not None:
         yield from _role(_scraper(found), world, settings)
-    if manifest.kind in SELECTORS and manifest.group == GROUP and not manifest.patch:
+    # A scraper can still come as long as not all objects are known.
+    if manifest.kind in SELECTORS and manifest.group == GROUP and not manifest.patch and world.complete:
         yield from _routed(manifest, _scrapers(CLOUD_WATCH, world))
         yield from _selected(manifest, _scrapers(OPEN_TELEMETRY, world))
 

@@ -24,7 +24,8 @@ class RequestsSettings(RuleSettings):
 def judge(manifest: Manifest, world: World, settings: RequestsSettings) -> Iterator[Finding]:
     """Judges the containers of all workloads."""
     pod = pod_of(manifest)
-    if pod is None or not pod.whole or _supplied(manifest, world):
+    # A LimitRange can still come as long as not all objects are known.
+    if pod is None or not pod.whole or not world.complete or _supplied(manifest, world):
         return
     if pod.spec.unknown or pod.spec["containers"].unknown:
         yield undecided(manifest, pod.spec["containers"], "its containers are not known yet", f"{FIX}.")

@@ -114,8 +114,15 @@ def run(
 
 
 def judged(rule: str, text: str, layer: str, **options: Any) -> list[str]:
-    """The verdicts of one rule on the documents of a YAML text, sorted; nothing means that all pass."""
-    return only(run(layer, objects(text), **options), rule)
+    """The verdicts of one rule on the documents of a YAML text, sorted; nothing means that all pass.
+
+    The order in which resources are registered must not matter: the last layer tries the reverse as well.
+    """
+    resources = objects(text)
+    found = only(run(layer, resources, **options), rule)
+    if layer == "wire" and len(resources) > 1:
+        assert only(run(layer, resources[::-1], **options), rule) == found, "the order decides"
+    return found
 
 
 def only(found: Sequence[Found], rule: str) -> list[str]:
