@@ -1,8 +1,8 @@
 """Who may connect to the layer's pods: nobody, but for the few openings below. The second line after credentials.
 
 Ingress only, and only in the layer's own namespaces: a policy in a tenant's namespace would decide over the team's
-own traffic. hostNetwork pods (node-exporter) are not covered by any policy; kubelet probes come from the node and always pass.
-The VPC CNI enforces policies only with `enableNetworkPolicy`.
+own traffic. hostNetwork pods (node-exporter) are not covered by any policy; kubelet probes come from the node and
+always pass. The VPC CNI enforces policies only with `enableNetworkPolicy`.
 """
 
 from collections.abc import Sequence
