@@ -44,7 +44,7 @@ _REMEDIES = {
     ),
     r"violates PodSecurity": (
         "The namespace's Pod Security level was changed. See: kubectl get namespace {namespace} --show-labels. "
-        "Deploying sets the layer's again: make refresh, then make up"
+        "Back to what was deployed: make repair"
     ),
     r"exceeded quota": (
         "A quota of the namespace is used up. See: kubectl get resourcequota -n {namespace}. A tenant's is its `pods`; "

@@ -4,7 +4,7 @@ DESIRED of a DaemonSet is not asked: it forgets nodes that are not ready or carr
 healthy.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from components import names
@@ -13,8 +13,10 @@ from components.cluster.placement import COMPUTE_TYPE_LABEL, HARD_EFFECTS, OS_LA
 from components.layer import parts
 from components.settings.model import Settings
 from diagnosis.finding import Finding, remedy_for
-from diagnosis.pods import is_ready, node_of, reason_of
+from diagnosis.pods import is_going, is_ready, node_of, reason_of
 from diagnosis.snapshot import REFUSED, Object, Snapshot
+
+SHOWN_NODES = 5
 
 
 def findings(settings: Settings, snapshot: Snapshot) -> list[Finding]:
@@ -54,21 +56,31 @@ def _agents(app: str, settings: Settings, snapshot: Snapshot) -> Iterator[Findin
         return
     pods = [pod for pod in snapshot.of_kind("Pod") if _app(pod, names.NODES_NAMESPACE) == app]
     refusals = snapshot.events_of(owner, REFUSED)
-    if refusals and not all(is_ready(pod) for pod in pods or [{"metadata": {}}]):
-        yield _told(subject, str(refusals[-1]["message"]), subject)
     by_node = {node_of(pod): pod for pod in sorted(pods, key=is_ready)}
     nodes = {node["metadata"]["name"]: node for node in snapshot.nodes}
+    refused: list[str] = []
     for node, group in sorted(declared_nodes(settings, list(snapshot.nodes)).items()):
-        if node not in by_node and not refusals:
-            yield _no_agent(subject, nodes[node], group, settings)
-        elif node in by_node and not is_ready(by_node[node]):
-            pod = by_node[node]
-            reason = reason_of(pod, snapshot)
-            yield _told(subject, reason, _of_pod(pod), node)
+        if node in by_node:
+            if not is_ready(by_node[node]):
+                yield _told(subject, reason_of(by_node[node], snapshot), _of_pod(by_node[node]), node)
+        elif tainted := _tainted(subject, nodes[node], group, settings):
+            yield tainted
+        elif refusals:
+            refused.append(node)
+        else:
+            yield _no_agent(subject, node, group)
+    if refused:
+        yield _told(subject, str(refusals[-1]["message"]), subject, _some(refused))
 
 
-def _no_agent(subject: str, node: Object, group: str, settings: Settings) -> Finding:
-    """A node that the DaemonSet has no pod for: its taints say why, since no pod means no message."""
+def _some(nodes: Sequence[str]) -> str:
+    """The first nodes by name, and how many more there are."""
+    shown, more = ", ".join(nodes[:SHOWN_NODES]), len(nodes) - SHOWN_NODES
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _tainted(subject: str, node: Object, group: str, settings: Settings) -> Finding | None:
+    """A node that the DaemonSet makes no pod for because of a taint: no pod means no message, so the taint says why."""
     name = node["metadata"]["name"]
     tolerated = {(t.key, t.value, t.effect) for t in for_node_agents(settings.cluster).tolerations}
     for taint in node["spec"].get("taints") or []:
@@ -83,11 +95,15 @@ def _no_agent(subject: str, node: Object, group: str, settings: Settings) -> Fin
                 f"Declare it under cluster.nodeGroups.{group}.taints and deploy, or remove it: "
                 f"kubectl taint node {name} {key}-",
             )
+    return None
+
+
+def _no_agent(subject: str, node: str, group: str) -> Finding:
     return Finding(
         subject,
-        name,
+        node,
         f"no pod, although the node belongs to group '{group}'",
-        f"See: kubectl describe daemonset -n {names.NODES_NAMESPACE}; whether it is as deployed tells: make refresh",
+        f"See: kubectl describe daemonset -n {names.NODES_NAMESPACE}; whether it is as deployed tells: make drift",
     )
 
 
@@ -98,19 +114,26 @@ def _deployment(app: str, snapshot: Snapshot) -> Iterator[Finding]:
         yield _missing(subject)
         return
     pods = [pod for pod in snapshot.of_kind("Pod") if _app(pod, names.LAYER_NAMESPACE) == app]
-    if any(is_ready(pod) for pod in pods):
-        return
-    sets = [s for s in snapshot.of_kind("ReplicaSet") if _app(s, names.LAYER_NAMESPACE) == app]
-    refusals = [event for item in sets for event in snapshot.events_of(item, REFUSED)]
-    if refusals and not pods:
+    ready = any(is_ready(pod) for pod in pods)
+    # A pod that is going away is nothing wrong once another does its work.
+    unready = [pod for pod in pods if not is_ready(pod) and not (ready and is_going(pod))]
+    refusals = [event for item in _short(app, snapshot) for event in snapshot.events_of(item, REFUSED)]
+    if refusals:
         yield _told(subject, str(refusals[-1]["message"]), subject)
-    for pod in pods:
-        reason = reason_of(pod, snapshot)
-        yield _told(subject, reason, _of_pod(pod), node_of(pod))
+    for pod in unready:
+        yield _told(subject, reason_of(pod, snapshot), _of_pod(pod), node_of(pod))
     if not pods and not refusals:
         yield Finding(
             subject, "", "no pod", f"See: kubectl describe deployment -n {names.LAYER_NAMESPACE} {app}"
         )
+
+
+def _short(app: str, snapshot: Snapshot) -> Iterator[Object]:
+    """Its ReplicaSets that have fewer pods than they want: also beside an old one whose pods still run."""
+    for item in snapshot.of_kind("ReplicaSet"):
+        if _app(item, names.LAYER_NAMESPACE) == app:
+            if item.get("status", {}).get("replicas", 0) < item["spec"].get("replicas", 1):
+                yield item
 
 
 def _claims(snapshot: Snapshot) -> Iterator[Finding]:
@@ -134,7 +157,7 @@ def _tenants(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _missing(subject: str) -> Finding:
-    remedy = "Deploy again; after a change outside the engine first: make refresh"
+    remedy = "If it was deployed, somebody has removed it: make repair. Else: make up"
     return Finding(subject, "", "it does not exist", remedy)
 
 

@@ -12,7 +12,12 @@ def is_ready(pod: Pod) -> bool:
     """Whether the pod's condition Ready is true and nothing deletes it."""
     conditions = pod.get("status", {}).get("conditions") or []
     ready = any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
-    return ready and "deletionTimestamp" not in pod["metadata"]
+    return ready and not is_going(pod)
+
+
+def is_going(pod: Pod) -> bool:
+    """Whether something deletes the pod."""
+    return "deletionTimestamp" in pod["metadata"]
 
 
 def node_of(pod: Pod) -> str:
@@ -31,6 +36,8 @@ def node_of(pod: Pod) -> str:
 def reason_of(pod: Pod, snapshot: Snapshot) -> str:
     """Why the pod is not ready: the scheduler's message, else the kubelet's, else its newest warning."""
     status = pod.get("status", {})
+    if is_going(pod):
+        return f"is being deleted since {pod['metadata']['deletionTimestamp']}, and its containers have not ended"
     for condition in status.get("conditions") or []:
         if condition["type"] == "PodScheduled" and condition["status"] == "False":
             return str(condition.get("message") or condition.get("reason") or "not scheduled")

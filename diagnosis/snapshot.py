@@ -7,7 +7,6 @@ from typing import Any
 from components.cluster.kubectl import Kubectl
 from components.names import LAYER_NAMESPACE, NODES_NAMESPACE
 from components.settings.model import Settings
-from components.tenant.stack import pods_by_namespace
 
 Object = Mapping[str, Any]
 KINDS = "daemonsets,deployments,replicasets,pods,persistentvolumeclaims,services"
@@ -57,7 +56,7 @@ def take(kubectl: Kubectl, settings: Settings) -> Snapshot:
         ClusterUnreachableError: if it does not answer.
     """
     ours = (LAYER_NAMESPACE, NODES_NAMESPACE)
-    tenants = [n for name, tenant in settings.tenants.items() for n in pods_by_namespace(name, tenant)]
+    tenants = [n for name, tenant in settings.tenants.items() for n in tenant.namespaces or (name,)]
     warnings = kubectl.objects("events", "--all-namespaces", "--field-selector", "type=Warning")
     return Snapshot(
         nodes=kubectl.objects("nodes"),

@@ -149,6 +149,43 @@ def test_a_refused_agent_is_told_once_and_not_per_node(settings: Settings) -> No
     assert "Pod Security" in found.remedy
 
 
+def test_a_rollout_of_which_the_next_pods_are_refused_is_found_although_the_old_pods_run(
+    settings: Settings,
+) -> None:
+    objects = without(without(healthy(), "Pod", "alloy-web-3"), "Pod", "alloy-web-4")
+    owner = next(o for o in objects if o["metadata"]["name"] == "alloy")
+    (found,) = findings(settings, snapshot(objects, (event(owner, REFUSED),)))
+    assert (found.node, found.reason) == ("web-3, web-4", REFUSED)
+
+
+def test_of_many_refused_nodes_only_the_first_are_named(settings: Settings) -> None:
+    objects = [o for o in healthy() if not o["metadata"]["name"].startswith("alloy-")]
+    owner = next(o for o in objects if o["metadata"]["name"] == "alloy")
+    (found,) = findings(settings, snapshot(objects, (event(owner, REFUSED),)))
+    assert found.node == "batch-0, web-0, web-1, web-2, web-3 and 10 more"
+
+
+def test_a_refused_pod_of_a_store_is_found_beside_the_old_pod(settings: Settings) -> None:
+    short = item(
+        "ReplicaSet", "observability", "loki-2", "loki", spec={"replicas": 1}, status={"replicas": 0}
+    )
+    (found,) = findings(settings, snapshot([*healthy(), short], (event(short, REFUSED),)))
+    assert (found.subject, found.reason) == ("Deployment observability/loki", REFUSED)
+
+
+def test_an_old_refusal_of_a_replica_set_that_has_its_pods_is_no_finding(settings: Settings) -> None:
+    full = item("ReplicaSet", "observability", "loki-2", "loki", spec={"replicas": 1}, status={"replicas": 1})
+    assert findings(settings, snapshot([*healthy(), full], (event(full, REFUSED),))) == []
+
+
+def test_a_pod_that_goes_away_is_a_finding_only_while_no_other_does_its_work(settings: Settings) -> None:
+    going = pod("observability", "loki", "workers-1")
+    going["metadata"]["deletionTimestamp"] = "2026-11-30T17:00:00Z"
+    assert findings(settings, snapshot([*healthy(), going])) == []
+    (found,) = findings(settings, snapshot([*without(healthy(), "Pod", "loki-workers-0"), going]))
+    assert found.reason.startswith("is being deleted since 2026-11-30T17:00:00Z")
+
+
 def test_an_old_refusal_of_agents_that_run_now_is_no_finding(settings: Settings) -> None:
     owner = next(o for o in healthy() if o["metadata"]["name"] == "alloy")
     assert findings(settings, snapshot(healthy(), (event(owner, REFUSED),))) == []
