@@ -28,10 +28,11 @@ def declare_secret(
         parent: the component that it belongs to.
     """
     options = pulumi.ResourceOptions(parent=parent)
+    logical = f"{namespace}-{name}"
     metadata = context.owner.metadata(name, namespace)
     if not context.renders:
         secret = {key: pulumi.Output.secret(value) for key, value in values.items()}
-        return Secret(name, metadata=metadata, type="Opaque", string_data=secret, opts=options)
+        return Secret(logical, metadata=metadata, type="Opaque", string_data=secret, opts=options)
     external = context.settings.layer.rendered_secrets
     if isinstance(external, ExternalSecrets):
         pulumi.log.warn(
@@ -40,7 +41,7 @@ def declare_secret(
             parent,
         )
         return CustomResource(
-            name,
+            logical,
             api_version="external-secrets.io/v1",
             kind="ExternalSecret",
             metadata=metadata,
@@ -58,7 +59,7 @@ def declare_secret(
         parent,
     )
     return Secret(
-        name,
+        logical,
         metadata=metadata,
         type="Opaque",
         string_data={key: placeholder(namespace, name, key) for key in values},

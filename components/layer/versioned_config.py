@@ -63,13 +63,13 @@ class VersionedConfig(pulumi.ComponentResource):
             deployed: versions deployed before, newest first.
             opts: options of this component.
         """
-        super().__init__("shared-observability:layer:VersionedConfig", name, None, opts)
+        super().__init__("shared-observability:layer:VersionedConfig", f"{namespace}-{name}", None, opts)
         self.name = name
         self.history = versions(data, deployed)
         for version in self.history:
             hashed = f"{name}-{content_hash(version)}"
             ConfigMap(
-                hashed,
+                f"{namespace}-{hashed}",
                 metadata=owner.metadata(hashed, namespace, app=name),
                 data=version,
                 immutable=True,
