@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import pulumi
+
 from components.cluster.preflight import volumes
 from components.names import LAYER_NAMESPACE, NODES_NAMESPACE
 from components.settings.model import Settings
@@ -33,5 +35,6 @@ def exports(
         },
         "volumes": {claim: size for claim, (size, _) in volumes(settings).items()},
         "podBudget": dict(pod_budget),
-        "configHistory": dict(config_history),
+        # Nothing in it is secret: `[secret]` keeps hundreds of lines of configuration out of every preview.
+        "configHistory": pulumi.Output.secret(dict(config_history)),
     }
