@@ -66,10 +66,10 @@ class Agent:
         return bool(surge.number) or text.strip("0") != ""
 
 
-def agents(world: World) -> Iterator[Agent]:
+def agents(world: World, *, with_aws: bool = False) -> Iterator[Agent]:
     """All that runs once per node, or may; AWS's own agents are the cluster's and no objects of ours."""
     for manifest in world:
-        if manifest.patch or manifest.blank or is_aws_agent(manifest):
+        if manifest.patch or manifest.blank or (is_aws_agent(manifest) and not with_aws):
             continue
         if name := add_on(manifest):
             if name in ADD_ONS:

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from policies import report
+from policies import duplicate_cost, report
+from policies.cluster import ClusterReading, read_cluster
 from policies.config import ConfigError, PackConfig, PackSettings, Tenant, read
 from policies.judge import judge_for
 from policies.manifest import Origin
@@ -63,16 +64,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{error}\n")
         return UNREAD
     reading = read_paths(options.paths)
-    result = check(reading, with_tenants(config, options.tenant))
+    live = read_cluster(options.cluster) if options.cluster else ClusterReading()
+    reading.manifests += live.manifests
+    reading.unread += live.unread
+    result = check(reading, with_tenants(config, options.tenant), live)
     sys.stdout.write(report.FORMATS[options.format](result))
-    for sentence in result.unread:
-        sys.stderr.write(f"could not read {sentence}\n")
+    for line in [
+        *(f"could not read {sentence}" for sentence in result.unread),
+        *_notes(result, options.format),
+    ]:
+        sys.stderr.write(f"{line}\n")
     return result.status
 
 
-def check(reading: Reading, config: PackConfig) -> Result:
+def check(reading: Reading, config: PackConfig, live: ClusterReading | None = None) -> Result:
     """Judges all objects by all rules that are not disabled."""
     world = World(Origin.FILE, config.settings, Tenancy(config.settings), complete=True)
+    world.live_nodes = live.nodes if live else ()
     for manifest in reading.manifests:
         world.add(manifest)
     judge = judge_for(world, config)
@@ -93,7 +101,14 @@ def check(reading: Reading, config: PackConfig) -> Result:
         (replace(found, rule="pack-settings"), Level.ADVISORY)
         for found in judge.exemptions.report(complete=True)
     ]
+    if live is not None:
+        result.notes = duplicate_cost.report(duplicate_cost.cost(world, live.nodes, live.pods))
     return result
+
+
+def _notes(result: Result, form: str) -> list[str]:
+    """What duplicates cost: with text it is part of the report, otherwise stdout holds the findings alone."""
+    return [] if form == "text" else result.notes
 
 
 def with_tenants(config: PackConfig, namespaces: Sequence[str]) -> PackConfig:

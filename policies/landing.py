@@ -7,6 +7,7 @@ other selectors exclude. A condition on any other label cannot be decided.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 from components.cluster.node_groups import LABELS, selector
 from components.settings.model import NodeGroup
@@ -49,7 +50,7 @@ def of_group(name: str, group: NodeGroup) -> NodeKind:
     return NodeKind(name, labels, taints)
 
 
-def of_node(raw: Mapping[str, object]) -> NodeKind:
+def of_node(raw: Mapping[str, Any]) -> NodeKind:
     """What the API server says of a node."""
     node = Field(raw)
     labels = {key: frozenset({value.text or ""}) for key, value in node.at("metadata", "labels").members()}
@@ -59,6 +60,15 @@ def of_node(raw: Mapping[str, object]) -> NodeKind:
         if taint["effect"].text in HARD_EFFECTS
     )
     return NodeKind(node.at("metadata", "name").text or "", labels, taints, all_labels=True)
+
+
+def group_of(node: Mapping[str, Any]) -> str:
+    """The node's group: its managed group or NodePool, else its instance type."""
+    labels = node["metadata"].get("labels") or {}
+    for key in (*dict.fromkeys(LABELS.values()), INSTANCE_TYPE):
+        if labels.get(key):
+            return str(labels[key])
+    return "(no group)"
 
 
 def lands(pod: Pod, node: NodeKind) -> Truth:

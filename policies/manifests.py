@@ -13,6 +13,8 @@ from policies.props import plain
 from policies.values import Field
 
 SUFFIXES = (".yaml", ".yml", ".json")
+# The one in C is ten times faster; both are safe.
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # Parsed YAML can share parts of itself many times over: what unfolds to more values than this is no manifest.
 MOST_VALUES = 2_000_000
 
@@ -104,7 +106,7 @@ def _read_file(path: Path, reading: Reading, *, asked_for: bool) -> None:
 
 def _parse(path: Path) -> list[Any]:
     text = path.read_text(encoding="utf-8")
-    documents = [json.loads(text)] if path.suffix == ".json" else list(yaml.safe_load_all(text))
+    documents = [json.loads(text)] if path.suffix == ".json" else list(yaml.load_all(text, LOADER))
     budget = MOST_VALUES
     for document in documents:
         budget = _count(document, budget)

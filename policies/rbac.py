@@ -9,7 +9,7 @@ itself: names in one rule narrow no other.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from policies.values import Field, Truth, all_of, any_of, contains
+from policies.values import Field, Truth
 
 ANY = "*"
 
@@ -31,6 +31,11 @@ class Action:
     def combined(self) -> str:
         """Resource and subresource as a role writes them."""
         return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
+
+    @property
+    def by_subresource(self) -> tuple[str, ...]:
+        """The word that matches the subresource of any resource."""
+        return (f"*/{self.subresource}",) if self.subresource else ()
 
     def label(self) -> str:
         """For messages: `list pods`, `create deployments.apps`."""
@@ -54,6 +59,18 @@ class Grant:
     names: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Words:
+    """A list of words, of which some may not be known."""
+
+    known: frozenset[str]
+    open: bool
+
+    def has(self, *wanted: str) -> Truth:
+        """Whether one of these words is in the list."""
+        return True if not self.known.isdisjoint(wanted) else None if self.open else False
+
+
 def grants(rules: Field, actions: Iterable[Action]) -> Iterator[Grant]:
     """Which of these actions the rules allow, or could."""
     wanted = list(actions)
@@ -61,31 +78,19 @@ def grants(rules: Field, actions: Iterable[Action]) -> Iterator[Grant]:
         for action in wanted:
             yield Grant(action, rules, None)
     for rule in rules.items():
+        verbs, groups, resources = (_words(rule[key]) for key in ("verbs", "apiGroups", "resources"))
+        names = _words(rule["resourceNames"])
         for action in wanted:
-            allowed = allows(rule, action)
-            if allowed is not False:
-                names = rule["resourceNames"]
-                certain = None if names.has_unknown else allowed
-                yield Grant(action, rule, certain, tuple(names.texts()))
+            truths = (
+                verbs.has(ANY, action.verb),
+                groups.has(ANY, action.group),
+                resources.has(ANY, action.combined, *action.by_subresource),
+            )
+            if False not in truths:
+                certain = None if names.open or None in truths else True
+                yield Grant(action, rule, certain, tuple(sorted(names.known)))
 
 
-def allows(rule: Field, action: Action) -> Truth:
-    """Whether one rule allows an action, on some objects at least."""
-    return all_of(
-        [
-            _word(rule["verbs"], action.verb),
-            _word(rule["apiGroups"], action.group),
-            _resource(rule["resources"], action),
-        ]
-    )
-
-
-def _word(listed: Field, wanted: str) -> Truth:
-    return any_of([contains(listed, ANY), contains(listed, wanted)])
-
-
-def _resource(listed: Field, action: Action) -> Truth:
-    matching = [ANY, action.combined]
-    if action.subresource:
-        matching.append(f"*/{action.subresource}")
-    return any_of(contains(listed, word) for word in matching)
+def _words(field: Field) -> Words:
+    open_ = field.unknown or any(item.unknown for item in field.items())
+    return Words(frozenset(field.texts()), open_)

@@ -1,7 +1,8 @@
 """All objects that are known by now, for rules that look at more than one."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from components.settings.model import NodeGroup
 from policies.config import PackSettings
@@ -19,12 +20,14 @@ class World:
         origin: where they come from: a verdict at preview can be weaker than one of a cluster.
         complete: whether all of them are here; while a stack is being registered they are not.
         declared_groups: node groups of the program's own settings.
+        live_nodes: nodes of a cluster that was read.
     """
 
     origin: Origin
     settings: PackSettings = field(default_factory=PackSettings)
     tenancy: Tenancy = field(default_factory=Tenancy)
     declared_groups: Mapping[str, NodeGroup] = field(default_factory=dict)
+    live_nodes: Sequence[Mapping[str, Any]] = ()
     complete: bool = False
     _objects: dict[str, Manifest] = field(default_factory=dict)
     _by_name: dict[tuple[str, str, str], dict[str, Manifest]] = field(default_factory=dict)

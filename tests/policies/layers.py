@@ -28,7 +28,7 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 from policies.check import check
 from policies.config import take_apart
 from policies.manifest import Manifest, Origin
-from policies.manifests import Reading
+from policies.manifests import LOADER, Reading
 from policies.operation import Operation
 from policies.pack import NAME, UNDECIDED, policies
 from policies.props import plain
@@ -83,7 +83,7 @@ class Resource:
 
 def objects(text: str) -> list[Resource]:
     """The documents of a YAML text."""
-    return [Resource(document) for document in yaml.safe_load_all(text) if document]
+    return [Resource(document) for document in yaml.load_all(text, LOADER) if document]
 
 
 def run(
