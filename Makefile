@@ -9,7 +9,7 @@ PYTHON := $(ROOT)/.venv/bin/python
 SETUP := @command -v python3 >/dev/null || { echo "Python is missing: install Python 3.11" >&2; exit 1; }; $(ROOT)/toolchain/setup
 TIERS := @$(PYTHON) -m commands.tiers
 
-.PHONY: help setup preview up destroy refresh render simulator simulator-stop
+.PHONY: help setup preview up destroy refresh why render simulator simulator-stop
 .PHONY: lint types test-unit test-engine test-cluster test-services test-fast test lock clean
 
 help: ## List the commands
@@ -33,6 +33,10 @@ destroy: ## Remove what an environment deployed, by ENV=dev
 refresh: ## Take over into the state what was changed in the cluster, by ENV=dev
 	$(SETUP) python engine
 	@$(PYTHON) -m commands.engine refresh --env '$(ENV)'
+
+why: ## Say which of the layer's objects is not ready, on which node, why, and what helps, by ENV=dev
+	$(SETUP) python
+	@$(PYTHON) -m commands.why --env '$(ENV)'
 
 render: ## Write all manifests of an environment as YAML, by ENV=dev OUT=folder
 	$(SETUP) python engine

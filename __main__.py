@@ -6,6 +6,7 @@ from components import budget
 from components.cluster import preflight
 from components.cluster.target import Target
 from components.context import Context
+from components.layer import rollout
 from components.layer.shared import SharedLayer
 from components.objects import Owner
 from components.outputs import exports
@@ -15,6 +16,7 @@ from components.tenant.stack import TenantStack
 settings = load_or_exit()
 pod_budget = budget.show_or_exit(settings)
 found = preflight.check_or_exit(settings)
+rollout.say_where_to_look(settings)
 target = Target("target", settings.cluster.target, identity=found.identity)
 context = Context(settings, Owner(pulumi.get_stack()), target.renders, found.config_history)
 options = pulumi.ResourceOptions(providers=[target.provider])

@@ -8,12 +8,15 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
+from typing import Protocol
 
+from commands.aftermath import conclude, watch_for
 from commands.environments import ROOT, CommandError, stack_file, stack_settings
+from commands.executor_noise import ExecutorNoise
 
 PULUMI = ROOT / ".toolchain" / "bin" / "pulumi"
 TEMPORARY = ROOT / ".pulumi" / "tmp"
@@ -114,8 +117,25 @@ def _make_state_folder(url: str) -> None:
         (ROOT / folder).mkdir(parents=True, exist_ok=True)
 
 
+class Listener(Protocol):
+    """Hears one run of the engine."""
+
+    def started(self, interrupt: Callable[[], None]) -> None:
+        """It runs; `interrupt` is what Ctrl-C is."""
+
+    def heard(self, line: str) -> None:
+        """A line of its standard output."""
+
+    def ended(self) -> None:
+        """It has ended."""
+
+
 def run_pulumi(
-    arguments: Sequence[str], variables: Mapping[str, str], *, capture: bool = False
+    arguments: Sequence[str],
+    variables: Mapping[str, str],
+    *,
+    capture: bool = False,
+    listener: Listener | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Runs the CLI in the project's folder and waits for it, through Ctrl-C too.
 
@@ -139,7 +159,7 @@ def run_pulumi(
             cwd=ROOT,
             env=dict(variables),
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE if capture else None,
+            stdout=subprocess.PIPE if capture or listener else None,
             stderr=subprocess.STDOUT if capture else None,
             text=True,
             process_group=0,
@@ -147,8 +167,31 @@ def run_pulumi(
         children.append(child)
         for number in sent:  # came before there was a child to send it to
             child.send_signal(number)
-        output, _ = child.communicate()
+        if listener:
+            output = _listen(child, listener)
+        else:
+            output, _ = child.communicate()
     return subprocess.CompletedProcess(child.args, child.returncode, output or "")
+
+
+def _listen(child: "subprocess.Popen[str]", listener: Listener) -> str:
+    """Passes the output on, line by line; where nobody reads ours any more, the engine is heard to its end."""
+    listener.started(lambda: child.send_signal(signal.SIGINT))
+    noise = ExecutorNoise()
+    for line in child.stdout or ():
+        listener.heard(line)
+        _show(noise.filtered(line))
+    _show(noise.rest())
+    child.wait()
+    listener.ended()
+    return ""
+
+
+def _show(lines: Iterable[str]) -> None:
+    for line in lines:
+        with suppress(BrokenPipeError):
+            sys.stdout.write(line)
+            sys.stdout.flush()
 
 
 @contextmanager
@@ -166,7 +209,8 @@ def _handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]
 
 def arguments_of(command: str, environment: str) -> list[str]:
     """Returns the CLI's arguments for one of `COMMANDS`."""
-    arguments = [command, "--stack", environment]
+    # Outputs are for other programs, and long: `pulumi stack output` shows them, one by one too.
+    arguments = [command, "--stack", environment, "--suppress-outputs"]
     if command != "preview":
         arguments.append("--yes")
     if command in {"preview", "up"}:
@@ -185,7 +229,10 @@ def run(command: str, environment: str) -> int:
         selected = run_pulumi(["stack", "select", "--create", environment], variables)
         if selected.returncode:
             return exit_status(selected)
-        return exit_status(run_pulumi(arguments_of(command, environment), variables))
+        watch = watch_for(command, environment)
+        color = ["--color", "always"] if sys.stdout.isatty() else []
+        done = run_pulumi([*arguments_of(command, environment), *color], variables, listener=watch)
+        return conclude(command, environment, exit_status(done), watch)
 
 
 def exit_status(done: subprocess.CompletedProcess[str]) -> int:

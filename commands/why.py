@@ -2,16 +2,18 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from commands.environments import ROOT, CommandError, stack_file
 from components.cluster.kubectl import ClusterUnreachableError, Kubectl
+from components.names import LAYER_NAMESPACE, NODES_NAMESPACE
 from components.settings.mistakes import SettingsError
 from components.settings.model import KubeconfigTarget, Settings
 from components.settings.stack_file import read_settings
 from diagnosis.findings import findings
-from diagnosis.report import report
+from diagnosis.remains import remains
+from diagnosis.report import remains_report, report
 from diagnosis.snapshot import take
 
 READY, NOT_READY, UNREADABLE = 0, 1, 2
@@ -24,16 +26,42 @@ def explain(environment: str) -> tuple[int, str]:
         CommandError: if there is no such environment.
         SettingsError: if its settings are wrong.
     """
+
+    def ask(settings: Settings, kubectl: Kubectl) -> tuple[int, str]:
+        found = findings(settings, take(kubectl, settings))
+        return (NOT_READY if any(not f.tenant for f in found) else READY), report(found)
+
+    return asked_of_cluster(environment, ask)
+
+
+def explain_remains(environment: str) -> tuple[int, str]:
+    """The same for a destroy that did not end: what of the layer is left, and what holds it."""
+
+    def ask(_: Settings, kubectl: Kubectl) -> tuple[int, str]:
+        found = list(remains(kubectl.objects("namespaces", LAYER_NAMESPACE, NODES_NAMESPACE)))
+        return (NOT_READY if found else READY), remains_report(found)
+
+    return asked_of_cluster(environment, ask)
+
+
+def asked_of_cluster(
+    environment: str, ask: Callable[[Settings, Kubectl], tuple[int, str]]
+) -> tuple[int, str]:
+    """The answer to a question to an environment's cluster; status 2 if it cannot be read.
+
+    Raises:
+        CommandError: if there is no such environment.
+        SettingsError: if its settings are wrong.
+    """
     settings = read_settings(stack_file(environment), "shared-observability", environment)
     kubectl = cluster_of(settings)
     if kubectl is None:
         return READY, f"Environment {environment} is rendered to files: there is no cluster to ask."
     try:
-        found = findings(settings, take(kubectl, settings))
+        return ask(settings, kubectl)
     except ClusterUnreachableError as error:
         command = f"kubectl --kubeconfig {kubectl.kubeconfig} --context {kubectl.context} get --raw /readyz"
         return UNREADABLE, f"The cluster of environment {environment} cannot be read: {error}\nTry: {command}"
-    return (NOT_READY if any(not f.tenant for f in found) else READY), report(found)
 
 
 def cluster_of(settings: Settings) -> Kubectl | None:

@@ -131,9 +131,9 @@ def _deployment(app: str, snapshot: Snapshot) -> Iterator[Finding]:
 def _short(app: str, snapshot: Snapshot) -> Iterator[Object]:
     """Its ReplicaSets that have fewer pods than they want: also beside an old one whose pods still run."""
     for item in snapshot.of_kind("ReplicaSet"):
-        if _app(item, names.LAYER_NAMESPACE) == app:
-            if item.get("status", {}).get("replicas", 0) < item["spec"].get("replicas", 1):
-                yield item
+        short = item.get("status", {}).get("replicas", 0) < item["spec"].get("replicas", 1)
+        if short and _app(item, names.LAYER_NAMESPACE) == app:
+            yield item
 
 
 def _claims(snapshot: Snapshot) -> Iterator[Finding]:

@@ -21,6 +21,13 @@ def report(found: Sequence[Finding]) -> str:
     return text
 
 
+def remains_report(found: Sequence[Finding]) -> str:
+    """What is left after a destroy; a line says so when there is nothing."""
+    if not found:
+        return "The layer's namespaces are gone."
+    return "\n\n".join(["Of the layer is left:", *(_block(finding) for finding in found)])
+
+
 def _block(finding: Finding) -> str:
     rows = [("node", finding.node), ("reason", finding.reason), ("remedy", finding.remedy)]
     return "\n".join([finding.subject, *(line for name, text in rows if text for line in _lines(name, text))])

@@ -5,7 +5,7 @@ from math import ceil
 import pulumi
 
 from components.cluster.node_groups import nodes_max
-from components.settings.model import Settings
+from components.settings.model import KubeconfigTarget, Settings
 
 # Pulling an image and becoming ready on one node; the agents' probes look every 10 s.
 SECONDS_PER_STEP = 30
@@ -32,3 +32,11 @@ def agents_seconds(settings: Settings) -> int:
 def within(seconds: int) -> pulumi.CustomTimeouts:
     """The bound as a resource option: an annotation with the same meaning would be a change to the object."""
     return pulumi.CustomTimeouts(create=f"{seconds}s", update=f"{seconds}s")
+
+
+def say_where_to_look(settings: Settings) -> None:
+    """Names `make why` as an update of a cluster starts: of a failure the engine says only that it waited in vain."""
+    if isinstance(settings.cluster.target, KubeconfigTarget) and not pulumi.runtime.is_dry_run():
+        pulumi.log.info(
+            f"If this fails: make why ENV={pulumi.get_stack()} says which object, on which node, and why"
+        )

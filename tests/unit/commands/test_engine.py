@@ -161,7 +161,7 @@ def test_the_stack_is_created_first_and_a_failure_there_ends_the_run(project: Pa
     select = "--non-interactive stack select --create dev"
     assert (project / "asked").read_text().splitlines() == [
         select,
-        "--non-interactive preview --stack dev",
+        "--non-interactive preview --stack dev --suppress-outputs",
         select,
     ]
 

@@ -1,0 +1,85 @@
+"""What `make up` and `make destroy` say after the engine: what is not ready, or not gone, and why."""
+
+import sys
+import time
+from collections.abc import Callable
+
+from commands.environments import stack_file
+from commands.why import READY, cluster_of, explain, explain_remains
+from components.layer.rollout import agents_seconds
+from components.settings.mistakes import SettingsError
+from components.settings.model import Settings
+from components.settings.stack_file import read_settings
+from diagnosis.watch import Watch
+
+# After a success: a node may have joined a moment ago, and its agents start.
+SETTLE_SECONDS = 30.0
+STEP_SECONDS = 2.0
+
+
+def settings_of(environment: str) -> Settings | None:
+    """The environment's settings; None where they are wrong, which the engine's program has said or will say."""
+    try:
+        return read_settings(stack_file(environment), "shared-observability", environment)
+    except SettingsError:
+        return None
+
+
+def watch_for(command: str, environment: str) -> Watch:
+    """Listens to a run of the engine; for `up` on a cluster it ends the wait for refused pods."""
+    settings = settings_of(environment) if command == "up" else None
+    return Watch(cluster_of(settings) if settings else None)
+
+
+def conclude(command: str, environment: str, status: int, watch: Watch) -> int:
+    """Exit status after the engine's own, with the report printed where there is something to tell.
+
+    Nothing is asked where the engine changed nothing: its own message says why, and where objects become files.
+
+    Args:
+        command: that was run.
+        environment: on which.
+        status: of the engine.
+        watch: what was heard of it.
+    """
+    settings = settings_of(environment)
+    if not watch.began or settings is None or cluster_of(settings) is None:
+        return status
+    if watch.refusal:
+        sys.stderr.write(
+            f"{command}: interrupted, since waiting is in vain: pods of {watch.refusal.subject} are refused.\n"
+        )
+        status = status or 1
+    if watch.conflict:
+        sys.stderr.write(
+            f"{command}: somebody else has changed fields that are declared here. make drift ENV={environment} shows "
+            f"which, make repair ENV={environment} sets them back.\n"
+        )
+    if command == "destroy":
+        return _after_destroy(environment, status)
+    if command == "up":
+        return _after_up(environment, status, settings)
+    return status
+
+
+def _after_up(environment: str, status: int, settings: Settings) -> int:
+    patience = 0.0 if status else min(SETTLE_SECONDS, float(agents_seconds(settings)))
+    found, text = patiently(lambda: explain(environment), patience)
+    sys.stdout.write(f"\n{text}\n")
+    if status and found == READY:
+        sys.stdout.write("What failed is in the engine's own message above.\n")
+    return status or found
+
+
+def _after_destroy(environment: str, status: int) -> int:
+    if status:
+        sys.stdout.write(f"\n{explain_remains(environment)[1]}\n")
+    return status
+
+
+def patiently(ask: Callable[[], tuple[int, str]], seconds: float) -> tuple[int, str]:
+    """The answer; asked again for so many seconds while it is not that all is ready."""
+    deadline = time.monotonic() + seconds
+    while (answer := ask())[0] != READY and time.monotonic() < deadline:
+        time.sleep(STEP_SECONDS)
+    return answer
