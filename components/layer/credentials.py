@@ -8,6 +8,8 @@ import hmac
 
 import bcrypt
 
+from components.settings.model import Settings
+
 # Tenant name under which the layer's own credentials are derived; settings refuse it to tenants.
 LAYER = "layer"
 
@@ -30,6 +32,17 @@ def token(key: str, tenant: str, role: str, generation: int = 1) -> str:
 def layer_token(key: str, role: str, generation: int = 1) -> str:
     """A token of the layer's own."""
     return token(key, LAYER, role, generation)
+
+
+def platform_token(key: str) -> str:
+    """The token of whoever runs the platform: it names the tenant that it reads."""
+    return layer_token(key, "platform")
+
+
+def gateway_keys(settings: Settings) -> list[str]:
+    """The keys whose tokens are good: the current one first, then the one that it replaces, if any."""
+    keys = (settings.gateway_key, settings.gateway_key_previous)
+    return [key.get_secret_value() for key in keys if key is not None]
 
 
 def bcrypt_hash(password: str, key: str) -> str:
