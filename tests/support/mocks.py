@@ -6,7 +6,9 @@ The runtime's own mocks accept an unknown call and a second registration under o
 import asyncio
 import contextvars
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,13 +59,15 @@ class Recorder(mocks.Mocks):
     Attributes:
         answers: by token of the call.
         registered: by URN, in the order of registration.
-        outputs: what the program exported.
+        outputs: what the program exported, secrets in plain text.
+        public_outputs: the same with `[secret]` for what is secret.
         warnings: what it logged as warnings.
     """
 
     answers: Mapping[str, Answer] = field(default_factory=dict)
     registered: dict[str, Registered] = field(default_factory=dict)
     outputs: dict[str, Any] = field(default_factory=dict)
+    public_outputs: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
     @override
@@ -111,7 +115,9 @@ class _Monitor(mocks.MockMonitor):
     @override
     def RegisterResourceOutputs(self, request: Any) -> Any:
         if "pulumi:pulumi:Stack" in request.urn:
-            self._recorder.outputs.update(_hidden(rpc.deserialize_properties(request.outputs)))
+            outputs = rpc.deserialize_properties(request.outputs)
+            self._recorder.outputs.update(_revealed(outputs))
+            self._recorder.public_outputs.update(_hidden(outputs))
         return super().RegisterResourceOutputs(request)  # type: ignore[no-untyped-call]
 
 
@@ -164,9 +170,8 @@ def record(
 
     def run() -> None:
         pulumi.runtime.set_all_config(dict(config or {}), list(secret_keys))
-        loop = asyncio.new_event_loop()
-        asyncio.set_event_loop(loop)
-        try:
+        settings.SETTINGS.outputs.clear()  # a program that failed leaves outputs behind that nobody waits for
+        with _event_loop() as loop:
             mocks.set_mocks(
                 recorder,
                 project,
@@ -179,13 +184,32 @@ def record(
             # It has made a stack that is finished already; the program gets one whose exports count.
             settings.set_root_resource(None)  # type: ignore[arg-type]
             loop.run_until_complete(run_in_stack(program))
-        finally:
-            asyncio.set_event_loop(None)
-            loop.close()
 
     # The runtime keeps its settings in context variables: in a context of its own no program sees another's.
     contextvars.copy_context().run(run)
     return recorder
+
+
+@contextmanager
+def _event_loop() -> Iterator[asyncio.AbstractEventLoop]:
+    """A loop with one worker thread, where the runtime's mocks want a loop too: registrations come in one order."""
+    loops = [asyncio.new_event_loop()]
+
+    def start_worker() -> None:
+        loops.append(asyncio.new_event_loop())
+        asyncio.set_event_loop(loops[-1])
+
+    loops[0].set_default_executor(ThreadPoolExecutor(max_workers=1, initializer=start_worker))
+    asyncio.set_event_loop(loops[0])
+    # What a program raises is raised by `record`; the futures that wait for it would each print it once more.
+    loops[0].set_exception_handler(lambda *_: None)
+    try:
+        yield loops[0]
+    finally:
+        loops[0].run_until_complete(loops[0].shutdown_default_executor())
+        asyncio.set_event_loop(None)
+        for loop in loops:
+            loop.close()
 
 
 def _logger(warnings: list[str]) -> logging.Logger:

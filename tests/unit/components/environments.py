@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import bcrypt
 import yaml
 from typing_extensions import override
 
@@ -142,7 +143,10 @@ def _recorded(raw: str, outputs: str) -> Environment:
 
 
 def _record(raw: Raw, live: Live, outputs: Mapping[str, Any]) -> Environment:
-    with mock.patch.object(cluster, "read", return_value=live):
+    with (
+        mock.patch.object(cluster, "read", return_value=live),
+        mock.patch.object(bcrypt, "hashpw", _hashed_once),
+    ):
         recorder = record(
             _main,
             project=PROJECT,
@@ -153,6 +157,10 @@ def _record(raw: Raw, live: Live, outputs: Mapping[str, Any]) -> Environment:
         )
     made = (found for found in recorder.registered.values() if found.type.startswith(KUBERNETES))
     return Environment(parsed(raw, STACK), recorder, tuple(Object(found) for found in made))
+
+
+# Made slow on purpose, and always asked for the same: a third of the time of an environment.
+_hashed_once = functools.cache(bcrypt.hashpw)
 
 
 def _main() -> None:
