@@ -70,7 +70,12 @@ def _agents(app: str, settings: Settings, snapshot: Snapshot) -> Iterator[Findin
         else:
             yield _no_agent(subject, node, group)
     if refused:
-        yield _told(subject, str(refusals[-1]["message"]), subject, _some(refused))
+        yield _told(subject, _refusal(refusals), subject, _some(refused))
+
+
+def _refusal(events: Sequence[Object]) -> str:
+    """The newest event's message; one that stands for many says so at its start, which tells nothing."""
+    return str(events[-1]["message"]).removeprefix("(combined from similar events): ")
 
 
 def _some(nodes: Sequence[str]) -> str:
@@ -119,7 +124,7 @@ def _deployment(app: str, snapshot: Snapshot) -> Iterator[Finding]:
     unready = [pod for pod in pods if not is_ready(pod) and not (ready and is_going(pod))]
     refusals = [event for item in _short(app, snapshot) for event in snapshot.events_of(item, REFUSED)]
     if refusals:
-        yield _told(subject, str(refusals[-1]["message"]), subject)
+        yield _told(subject, _refusal(refusals), subject)
     for pod in unready:
         yield _told(subject, reason_of(pod, snapshot), _of_pod(pod), node_of(pod))
     if not pods and not refusals:

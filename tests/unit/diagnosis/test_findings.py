@@ -154,7 +154,8 @@ def test_a_rollout_of_which_the_next_pods_are_refused_is_found_although_the_old_
 ) -> None:
     objects = without(without(healthy(), "Pod", "alloy-web-3"), "Pod", "alloy-web-4")
     owner = next(o for o in objects if o["metadata"]["name"] == "alloy")
-    (found,) = findings(settings, snapshot(objects, (event(owner, REFUSED),)))
+    combined = f"(combined from similar events): {REFUSED}"
+    (found,) = findings(settings, snapshot(objects, (event(owner, combined),)))
     assert (found.node, found.reason) == ("web-3, web-4", REFUSED)
 
 
