@@ -1,7 +1,7 @@
 """One simulated cluster for the whole tier: the incident's 15 nodes, as Pulumi.sim.yaml declares them."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 
 import pytest
@@ -11,7 +11,8 @@ from simulator import environment, nodes
 from simulator.control_plane import ControlPlane
 from simulator.nodes import Nodes
 from tests.support.cleaning import Snapshot, restore, snapshot
-from tests.support.kube import Kube
+from tests.support.deployment import Deployment
+from tests.support.kube import Kube, Object
 
 _numbers = count(1)
 
@@ -71,3 +72,15 @@ def namespace(kube: Kube) -> Iterator[str]:
     kube.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     yield name
     kube.delete("namespaces", name)
+
+
+@pytest.fixture(scope="module")
+def deploy(
+    clean_module: Kube, control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[Object], Deployment]:
+    """Makes an environment on the shared cluster, of which a module has one at a time; nothing is deployed yet."""
+
+    def make(settings: Object) -> Deployment:
+        return Deployment(tmp_path_factory.mktemp("deployment"), control_plane.kubeconfig, settings)
+
+    return make

@@ -20,20 +20,26 @@ KINDS = (
     "persistentvolumes",
     "customresourcedefinitions",
 )
+# In the namespace `default`, which stays: the program's rights there, and endpoints that a test adds.
+DEFAULT = "default"
+KINDS_IN_DEFAULT = ("rolebindings", "roles", "endpointslices")
 SECONDS = 60
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What a cluster held at one time: names of cluster-scoped objects, and its nodes."""
+    """What a cluster held at one time: names of cluster-scoped objects and of those in `default`, and its nodes."""
 
     names: dict[str, frozenset[str]]
+    in_default: dict[str, frozenset[str]]
     nodes: tuple[Object, ...]
 
 
 def snapshot(kube: Kube, nodes: list[Object]) -> Snapshot:
     """Remembers a cluster; `nodes` are the manifests that it was made with."""
-    return Snapshot({kind: frozenset(_names(kube, kind)) for kind in KINDS}, tuple(nodes))
+    names = {kind: frozenset(_names(kube, kind)) for kind in KINDS}
+    in_default = {kind: frozenset(_names(kube, kind, DEFAULT)) for kind in KINDS_IN_DEFAULT}
+    return Snapshot(names, in_default, tuple(nodes))
 
 
 def restore(kube: Kube, before: Snapshot) -> None:
@@ -41,6 +47,9 @@ def restore(kube: Kube, before: Snapshot) -> None:
     for kind in KINDS:
         for name in _new(kube, kind, before):
             kube.remove_namespace(name) if kind == "namespaces" else kube.delete(kind, name)
+    for kind in KINDS_IN_DEFAULT:
+        for name in _names(kube, kind, DEFAULT) - before.in_default[kind]:
+            kube.delete(kind, name, DEFAULT)
     _restore_nodes(kube, before.nodes)
     for kind in ("namespaces", "persistentvolumes"):
         _wait_until_gone(kube, kind, before)
@@ -57,8 +66,8 @@ def _new(kube: Kube, kind: str, before: Snapshot) -> list[str]:
     return sorted(_names(kube, kind) - before.names[kind])
 
 
-def _names(kube: Kube, kind: str) -> set[str]:
-    return {item["metadata"]["name"] for item in kube.list(kind)}
+def _names(kube: Kube, kind: str, namespace: str | None = None) -> set[str]:
+    return {item["metadata"]["name"] for item in kube.list(kind, namespace)}
 
 
 def _restore_nodes(kube: Kube, manifests: tuple[Object, ...]) -> None:
