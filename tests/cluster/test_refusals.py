@@ -1,0 +1,141 @@
+"""What exists and is not ours is refused, and every object of the cluster stays as it is.
+
+All mistakes are told at once, so one refused deployment answers for all of them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from components import names
+from simulator import teams
+from simulator.api import Object
+from tests.support import manifests
+from tests.support.deployment import Deployment, shipped
+from tests.support.environments import changed
+from tests.support.inventory import Ref, everything, versions
+from tests.support.kube import Kube, wait_until
+
+RBAC = "rbac.authorization.k8s.io/v1"
+TENANTS: dict[str, dict[str, Any]] = {
+    "absent": {"pods": 10},
+    "quota": {"pods": 10},
+    "existing": {"pods": 10, "namespace": "create"},
+    "risky": {"pods": 10},
+    "another": {"pods": 10},
+    "collected": {"pods": 10, "logs": "api"},
+}
+SETTINGS = changed(shipped(), ("layer.metrics", "off"), ("tenants", TENANTS))
+
+
+def foreign_objects() -> list[Object]:
+    """One of each kind that must not be taken over."""
+    quota = {"name": names.PODS_QUOTA, "namespace": "quota"}
+    account = {"name": names.COLLECTOR, "namespace": "collected"}
+    return [
+        manifests.namespace(names.LAYER_NAMESPACE),
+        *(manifests.namespace(name) for name in ("quota", "existing", "risky", "collected")),
+        manifests.namespace("another", **{names.OWNER_LABEL: "prod"}),
+        teams.deployment(names.LAYER_NAMESPACE),
+        teams.deployment("existing"),
+        {"apiVersion": RBAC, "kind": "ClusterRole", "metadata": {"name": names.ALLOY_ROLE}, "rules": []},
+        {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": quota, "spec": {"hard": {"pods": "3"}}},
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account},
+        manifests.root("risky", "runs-as-root"),
+        manifests.host_path("risky", "reads-the-node"),
+    ]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What was said, and every object's version before and after."""
+
+    said: str
+    before: dict[Ref, tuple[str, int | str]]
+    after: dict[Ref, tuple[str, int | str]]
+
+
+@pytest.fixture(scope="module")
+def refusal(deploy: Callable[[Object], Deployment], clean_module: Kube) -> Refusal:
+    kube = clean_module
+    kube.apply(*foreign_objects())
+    kube.wait_for_pods(2, "risky")
+    for name in ("existing", names.LAYER_NAMESPACE):
+        kube.wait_for_pods(teams.REPLICAS, name)
+    deployment = deploy(SETTINGS)
+    before = settled(kube)
+    said = deployment.refused()
+    return Refusal(said, before, versions(everything(kube)))
+
+
+def settled(kube: Kube) -> dict[Ref, tuple[str, int | str]]:
+    """Versions of everything; the cluster's own controllers have nothing left to write."""
+
+    def twice() -> dict[Ref, tuple[str, int | str]] | None:
+        first, second = versions(everything(kube)), versions(everything(kube))
+        return first if first == second else None
+
+    return wait_until(twice, 30, "the cluster does not come to rest") or {}
+
+
+def test_every_object_of_the_cluster_stays_as_it_was(refusal: Refusal) -> None:
+    assert len(refusal.before) > 100
+    assert refusal.after == refusal.before
+
+
+def test_an_absent_namespace_is_not_created_and_the_setting_that_creates_it_is_named(
+    refusal: Refusal,
+) -> None:
+    expect(
+        refusal,
+        "tenants.absent: namespace 'absent' does not exist, and adopting never creates one",
+        "Write `namespace: create`, or: kubectl create namespace absent",
+    )
+    assert Ref("namespaces", "", "absent") not in refusal.after
+
+
+def test_a_foreign_namespace_of_the_layers_name_is_not_taken_over(refusal: Refusal) -> None:
+    expect(refusal, f"layer: Namespace {names.LAYER_NAMESPACE} exists and was not made by this program")
+
+
+def test_a_foreign_cluster_role_of_our_name_is_not_taken_over(refusal: Refusal) -> None:
+    expect(refusal, f"layer: ClusterRole {names.ALLOY_ROLE} exists and was not made by this program")
+
+
+def test_a_foreign_quota_of_our_name_in_a_tenants_namespace_is_not_taken_over(refusal: Refusal) -> None:
+    expect(refusal, f"tenants.quota: ResourceQuota quota/{names.PODS_QUOTA} exists and was not made")
+
+
+def test_a_foreign_account_of_our_collectors_name_is_not_taken_over(refusal: Refusal) -> None:
+    expect(refusal, f"tenants.collected: ServiceAccount collected/{names.COLLECTOR} exists")
+
+
+def test_a_namespace_that_exists_is_not_created(refusal: Refusal) -> None:
+    expect(
+        refusal,
+        "tenants.existing.namespace: is create, but namespace 'existing' exists",
+        "`namespace: adopt`",
+    )
+
+
+def test_a_namespace_of_another_stack_is_not_taken_over(refusal: Refusal) -> None:
+    expect(refusal, "tenants.another: namespace 'another' belongs to stack 'prod'")
+
+
+def test_pods_that_the_level_would_not_admit_are_listed_with_the_two_ways_out(refusal: Refusal) -> None:
+    expect(
+        refusal,
+        "tenants.risky.podSecurity: would not admit pods that run in namespace 'risky' now",
+        "runs-as-root",
+        "reads-the-node",
+        "restricted volume types",
+        "write `podSecurity: baseline` or `keep`",
+    )
+
+
+def expect(refusal: Refusal, *texts: str) -> None:
+    """All texts are in what was said, with its line breaks taken out."""
+    said = " ".join(refusal.said.split())
+    assert [text for text in texts if text not in said] == [], refusal.said
