@@ -15,11 +15,11 @@ from pathlib import Path
 
 from policies import duplicate_cost, report
 from policies.cluster import ClusterReading, read_cluster
-from policies.config import ConfigError, PackConfig, PackSettings, Tenant, read
+from policies.config import ALL, PACK_SETTINGS, UNDECIDED, ConfigError, PackConfig, PackSettings, Tenant, read
 from policies.judge import judge_for
 from policies.manifest import Origin
 from policies.manifests import Reading, read_paths
-from policies.rules import RULES
+from policies.rules import BY_NAME, RULES
 from policies.tenancy import Tenancy
 from policies.verdict import Finding, Level, Verdict
 from policies.world import World
@@ -59,15 +59,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not options.paths and not options.cluster:
         _parser().error("give a file, a folder or --cluster")
     try:
-        config = read(options.config) if options.config else PackConfig()
+        result = _run(options)
     except ConfigError as error:
         sys.stderr.write(f"{error}\n")
         return UNREAD
-    reading = read_paths(options.paths)
-    live = read_cluster(options.cluster) if options.cluster else ClusterReading()
-    reading.manifests += live.manifests
-    reading.unread += live.unread
-    result = check(reading, with_tenants(config, options.tenant), live)
     sys.stdout.write(report.FORMATS[options.format](result))
     for line in [
         *(f"could not read {sentence}" for sentence in result.unread),
@@ -75,6 +70,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ]:
         sys.stderr.write(f"{line}\n")
     return result.status
+
+
+def _run(options: argparse.Namespace) -> Result:
+    """Reads all inputs and judges them.
+
+    Raises:
+        ConfigError: the settings are wrong.
+    """
+    config = read(options.config) if options.config else PackConfig()
+    strangers = sorted({*config.levels, *config.properties} - {*BY_NAME, PACK_SETTINGS, UNDECIDED, ALL})
+    if strangers:
+        raise ConfigError(f"{options.config}: the pack has no policy {', '.join(strangers)}")
+    reading = read_paths(options.paths)
+    live = read_cluster(options.cluster) if options.cluster else ClusterReading()
+    reading.manifests += live.manifests
+    reading.unread += live.unread
+    return check(reading, with_tenants(config, options.tenant), live)
 
 
 def check(reading: Reading, config: PackConfig, live: ClusterReading | None = None) -> Result:
@@ -93,17 +105,19 @@ def check(reading: Reading, config: PackConfig, live: ClusterReading | None = No
         found = [*judge.everything(rule, settings)]
         if not rule.joins:
             found = [finding for manifest in world for finding in judge.one(rule, manifest, settings)] + found
-        result.findings += [
-            (finding, level if finding.verdict is Verdict.VIOLATION else Level.ADVISORY) for finding in found
-        ]
+        result.findings += _with_levels(found, level, config.level(UNDECIDED, Level.ADVISORY))
     result.exempted = judge.exemptions.covered
-    result.findings += [
-        (replace(found, rule="pack-settings"), Level.ADVISORY)
-        for found in judge.exemptions.report(complete=True)
-    ]
+    about = [replace(found, rule=PACK_SETTINGS) for found in judge.exemptions.report(complete=True)]
+    result.findings += _with_levels(about, config.level(PACK_SETTINGS, Level.ADVISORY), Level.ADVISORY)
     if live is not None:
         result.notes = duplicate_cost.report(duplicate_cost.cost(world, live.nodes, live.pods))
     return result
+
+
+def _with_levels(found: Sequence[Finding], level: Level, undecided: Level) -> list[tuple[Finding, Level]]:
+    """Violations at the rule's level, the others at that of the policy `undecided`; none of what is disabled."""
+    pairs = [(finding, level if finding.verdict is Verdict.VIOLATION else undecided) for finding in found]
+    return [(finding, level) for finding, level in pairs if level is not Level.DISABLED]
 
 
 def _notes(result: Result, form: str) -> list[str]:

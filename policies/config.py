@@ -25,6 +25,7 @@ from components.settings.model import NodeGroup
 from policies.verdict import Level
 
 PACK_SETTINGS = "pack-settings"
+UNDECIDED = "undecided"
 ALL = "all"
 
 

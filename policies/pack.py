@@ -23,7 +23,7 @@ from pulumi_policy import (
 )
 from pulumi_policy import Severity as PulumiSeverity
 
-from policies.config import PACK_SETTINGS, PackSettings, json_schema, parse
+from policies.config import PACK_SETTINGS, UNDECIDED, PackSettings, json_schema, parse
 from policies.exemptions import Exemptions
 from policies.judge import Judge, today
 from policies.manifest import Manifest
@@ -37,7 +37,6 @@ from policies.verdict import Finding, Verdict
 from policies.world import World
 
 NAME = "shared-observability"
-UNDECIDED = "undecided"
 SETTINGS_SUMMARY = "The pack's own settings must be right, and every exemption in force and in use."
 UNDECIDED_SUMMARY = "What a rule cannot decide is said, not passed over."
 HELM_RELEASE = "kubernetes:helm.sh/v3:Release"

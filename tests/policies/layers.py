@@ -26,11 +26,11 @@ from pulumi_policy.policy import _PolicyAnalyzerServicer
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 
 from policies.check import check
-from policies.config import take_apart
+from policies.config import UNDECIDED, take_apart
 from policies.manifest import Manifest, Origin
 from policies.manifests import LOADER, Reading
 from policies.operation import Operation
-from policies.pack import NAME, UNDECIDED, policies
+from policies.pack import NAME, policies
 from policies.props import plain
 from policies.values import MISSING, Field
 

@@ -1,0 +1,413 @@
+"""`python -m policies.check`: inputs, formats and exit status."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from policies import cluster
+from policies.check import main
+from policies.manifests import read_paths
+from policies.report import FORMATS
+
+BAD = """
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent, namespace: shop}
+spec: {template: {spec: {priorityClassName: agents, containers: [{name: a, env: [{name: P, value: hunter2}],
+  resources: {requests: {cpu: 1m, memory: 1Mi}}}]}}}
+"""
+GOOD = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop}}"
+KEYS = ["rule", "verdict", "level", "apiVersion", "kind", "namespace", "name", "path", "message", "source"]
+
+
+def write(folder: Path, **files: str) -> Path:
+    for name, text in files.items():
+        (folder / f"{name}.yaml").write_text(text)
+    return folder
+
+
+def test_no_violation_is_0_a_violation_1_an_unreadable_input_2(tmp_path: Path) -> None:
+    good = write(tmp_path, good=GOOD) / "good.yaml"
+    bad = write(tmp_path, bad=BAD) / "bad.yaml"
+    broken = write(tmp_path, broken="{{ .Values.x }}: [") / "broken.yaml"
+    assert main([str(good)]) == 0
+    assert main([str(bad)]) == 1
+    assert main([str(good), str(broken)]) == 2
+    assert main([str(bad), str(broken)]) == 2
+    assert main([str(tmp_path / "missing.yaml")]) == 2
+
+
+def test_an_advisory_violation_is_a_violation_and_a_disabled_rule_is_none(tmp_path: Path) -> None:
+    path = write(tmp_path, a=GOOD.replace("v1", "apps/v1", 1).replace("ConfigMap", "Deployment")) / "a.yaml"
+    path.write_text("{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: b}]}}")
+    assert main([str(path)]) == 1
+    settings = tmp_path / "settings.json"
+    settings.write_text(json.dumps({"requests-set": "disabled"}))
+    assert main([str(path), "--config", str(settings)]) == 0
+
+
+def test_what_cannot_be_decided_alone_is_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hpa = """
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: a, namespace: n}
+spec: {scaleTargetRef: {kind: Deployment, name: x}, metrics: [{type: Resource, resource: {name: memory,
+  target: {type: Utilization, averageUtilization: 80}}}]}
+"""
+    path = write(tmp_path, hpa=hpa) / "hpa.yaml"
+    assert main([str(path), "--format", "json"]) == 0
+    (entry,) = json.loads(capsys.readouterr().out)
+    assert (entry["verdict"], entry["level"]) == ("undecided", "advisory")
+
+
+def test_json_is_a_list_of_the_stated_keys_and_stdout_holds_nothing_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write(tmp_path, bad=BAD, broken="{", good=GOOD)
+    assert main([str(folder), "--tenant", "shop", "--format", "json"]) == 2
+    captured = capsys.readouterr()
+    entries = json.loads(captured.out)
+    assert all(list(entry) == KEYS for entry in entries)
+    by_rule = {entry["rule"]: entry for entry in entries}
+    assert set(by_rule) == {"daemonset-placement", "tenant-daemonset", "pod-slots"}
+    placement = by_rule["daemonset-placement"]
+    assert placement["message"].startswith("DaemonSet shop/agent, spec.template.spec: it runs on every node")
+    assert {key: placement[key] for key in KEYS if key != "message"} == {
+        "rule": "daemonset-placement",
+        "verdict": "violation",
+        "level": "mandatory",
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "namespace": "shop",
+        "name": "agent",
+        "path": "spec.template.spec",
+        "source": str(folder / "bad.yaml"),
+    }
+    assert "broken.yaml: line " in captured.err
+
+
+def test_nothing_wrong_is_an_empty_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(write(tmp_path, good=GOOD)), "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
+def test_sarif_names_rule_level_file_and_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main([str(write(tmp_path, bad=BAD)), "--format", "sarif"])
+    report = json.loads(capsys.readouterr().out)
+    jsonschema.validate(report, SARIF)
+    (run,) = report["runs"]
+    first = next(result for result in run["results"] if result["ruleId"] == "daemonset-placement")
+    assert first["level"] == "error"
+    place = first["locations"][0]
+    assert place["physicalLocation"]["artifactLocation"]["uri"].endswith("bad.yaml")
+    assert place["logicalLocations"][0]["fullyQualifiedName"] == "DaemonSet shop/agent spec.template.spec"
+    assert {result["ruleId"] for result in run["results"]} <= {
+        rule["id"] for rule in run["tool"]["driver"]["rules"]
+    }
+
+
+# What SARIF 2.1.0 requires of the parts that are written here.
+SARIF: dict[str, Any] = {
+    "type": "object",
+    "required": ["version", "runs"],
+    "properties": {
+        "version": {"const": "2.1.0"},
+        "runs": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["tool", "results"],
+                "properties": {
+                    "tool": {
+                        "required": ["driver"],
+                        "properties": {
+                            "driver": {"required": ["name"], "properties": {"rules": {"type": "array"}}}
+                        },
+                    },
+                    "results": {
+                        "type": "array",
+                        "items": {
+                            "required": ["message", "ruleId", "level", "locations"],
+                            "properties": {
+                                "message": {"required": ["text"]},
+                                "level": {"enum": ["none", "note", "warning", "error"]},
+                            },
+                        },
+                    },
+                },
+            },
+        },
+    },
+}
+
+
+def test_no_format_shows_a_value_that_could_be_secret(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write(tmp_path, bad=BAD)
+    for form in FORMATS:
+        main([str(folder), "--tenant", "shop", "--format", form])
+        assert "hunter2" not in capsys.readouterr().out
+
+
+def test_text_ends_with_the_sums(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main([str(write(tmp_path, bad=BAD, good=GOOD))])
+    assert capsys.readouterr().out.endswith("2 objects judged: 1 violations, 1 undecided, 0 exempted\n")
+
+
+def test_folders_are_read_to_the_bottom_and_other_files_left_alone(tmp_path: Path) -> None:
+    deep = tmp_path / "1-manifest" / "deep"
+    deep.mkdir(parents=True)
+    write(deep, bad=BAD)
+    (deep / "notes.txt").write_text("{")
+    (deep / "values.yaml").write_text("alloy: {enabled: true}")
+    reading = read_paths([tmp_path])
+    assert [manifest.label() for manifest in reading.manifests] == ["DaemonSet shop/agent"]
+    assert reading.unread == []
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a: [", "line "),
+        ("just text", "no Kubernetes object"),
+        ("kind: values", "no Kubernetes object"),
+        ("a: &a [*a]", "recursion"),
+        ("a: &a [x, x]\nb: &b [*a, *a]\n", "no Kubernetes object"),
+    ],
+)
+def test_a_file_that_holds_no_object_is_said(text: str, reason: str, tmp_path: Path) -> None:
+    path = write(tmp_path, it=text) / "it.yaml"
+    (sentence,) = read_paths([path]).unread
+    assert reason in sentence
+
+
+def test_yaml_that_unfolds_without_end_is_refused(tmp_path: Path) -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+    path = write(tmp_path, bomb="\n".join(lines)) / "bomb.yaml"
+    assert read_paths([path]).unread == [f"{path}: it unfolds to too many values to be a manifest"]
+
+
+def test_bytes_that_are_no_text_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "binary.yaml"
+    path.write_bytes(b"\xff\xfe\x00")
+    assert len(read_paths([path]).unread) == 1
+
+
+STATE = {
+    "version": 3,
+    "deployment": {
+        "resources": [
+            {"urn": "urn:pulumi:dev::p::pulumi:pulumi:Stack::p-dev", "type": "pulumi:pulumi:Stack"},
+            {
+                "urn": "urn:pulumi:dev::p::kubernetes:apps/v1:DaemonSet::a",
+                "type": "kubernetes:apps/v1:DaemonSet",
+                "inputs": {
+                    "apiVersion": "apps/v1",
+                    "kind": "DaemonSet",
+                    "metadata": {"name": "a", "namespace": "shop"},
+                    "spec": {
+                        "template": {
+                            "spec": {
+                                "nodeSelector": {
+                                    "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+                                    "ciphertext": "v1:abc",
+                                }
+                            }
+                        }
+                    },
+                },
+            },
+            {
+                "urn": "urn:pulumi:dev::p::kubernetes:apps/v1:DaemonSet::going",
+                "type": "kubernetes:apps/v1:DaemonSet",
+                "delete": True,
+                "inputs": {"apiVersion": "apps/v1", "kind": "DaemonSet"},
+            },
+            {
+                "urn": "urn:pulumi:dev::p::kubernetes:apps/v1:DaemonSet::read",
+                "type": "kubernetes:apps/v1:DaemonSet",
+                "external": True,
+                "outputs": {
+                    "apiVersion": "apps/v1",
+                    "kind": "DaemonSet",
+                    "metadata": {"name": "read"},
+                    "spec": {},
+                },
+            },
+        ]
+    },
+}
+
+
+def test_an_exported_state_is_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "state.json"
+    path.write_text(json.dumps(STATE))
+    assert main([str(path), "--format", "json", "--tenant", "shop"]) == 1
+    entries = json.loads(capsys.readouterr().out)
+    found = {(entry["rule"], entry["verdict"]) for entry in entries if entry["name"] == "a"}
+    assert ("tenant-daemonset", "violation") in found
+    assert ("daemonset-placement", "undecided") in found  # its selector is a secret that nobody here can read
+    assert {entry["name"] for entry in entries if entry["kind"] == "DaemonSet"} == {"a"}
+
+
+def test_an_empty_state_is_fine(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    path.write_text(json.dumps({"version": 3, "deployment": {}}))
+    assert main([str(path)]) == 0
+
+
+def test_wrong_settings_end_it_with_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = tmp_path / "settings.json"
+    for raw, reason in (
+        ({"pack-settings": {"tenant": 1}}, "pack-settings.tenant: Extra inputs are not permitted"),
+        ({"pod-slots": {"leaveFree": -1}}, "pod-slots.leaveFree: Input should be greater than or equal to 0"),
+        ({"pod-slot": "disabled"}, "the pack has no policy pod-slot"),
+    ):
+        settings.write_text(json.dumps(raw))
+        assert main([str(write(tmp_path, bad=BAD)), "--config", str(settings)]) == 2
+        assert reason in capsys.readouterr().err
+
+
+def test_levels_of_undecided_and_of_settings_are_theirs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = tmp_path / "settings.json"
+    settings.write_text(json.dumps({"undecided": "mandatory", "pod-slots": "mandatory"}))
+    main([str(write(tmp_path, bad=BAD)), "--config", str(settings), "--format", "json"])
+    slots = [entry for entry in json.loads(capsys.readouterr().out) if entry["rule"] == "pod-slots"]
+    assert [(entry["verdict"], entry["level"]) for entry in slots] == [("undecided", "mandatory")]
+
+
+def test_an_input_has_to_be_given(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    assert ended.value.code == 2
+    assert "give a file, a folder or --cluster" in capsys.readouterr().err
+
+
+# --- clusters, without one ---
+
+
+class FakeCluster:
+    """Answers `kubectl get --raw` in pages of two."""
+
+    def __init__(self, answers: dict[str, Any]) -> None:
+        self.answers, self.asked = answers, list[str]()
+
+    def __call__(self, _kubeconfig: Path, path: str) -> dict[str, Any]:
+        self.asked.append(path)
+        plain, _, query = path.partition("?")
+        answer = self.answers.get(plain)
+        if answer is None:
+            raise cluster.ReadError(
+                "Error from server (NotFound): the server could not find the requested resource"
+            )
+        if isinstance(answer, str):
+            raise cluster.ReadError(answer)
+        if "items" not in answer:
+            return dict(answer)
+        start = int(query.partition("continue=")[2] or 0)
+        rest = {"continue": str(start + 2)} if start + 2 < len(answer["items"]) else {}
+        return {**answer, "items": answer["items"][start : start + 2], "metadata": rest}
+
+
+def daemon_sets(number: int) -> dict[str, Any]:
+    items = [
+        {"metadata": {"name": f"a{i}", "namespace": "n"}, "spec": {"template": {"spec": {}}}}
+        for i in range(number)
+    ]
+    return {"kind": "DaemonSetList", "apiVersion": "apps/v1", "items": items}
+
+
+def test_a_cluster_is_read_page_by_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = FakeCluster({"/apis": {"groups": []}, "/apis/apps/v1/daemonsets": daemon_sets(5)})
+    monkeypatch.setattr(cluster, "_get", fake)
+    reading = cluster.read_cluster(Path("k"))
+    assert [manifest.label() for manifest in reading.manifests] == [f"DaemonSet n/a{i}" for i in range(5)]
+    assert reading.unread == []
+    assert sum("/daemonsets?" in path for path in fake.asked) == 3
+    assert all("limit=500" in path for path in fake.asked if "?" in path)
+
+
+def test_what_a_cluster_refuses_is_said_and_ends_with_2(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refusal = 'Error from server (Forbidden): pods is forbidden: User "me" cannot list resource "pods"'
+    fake = FakeCluster(
+        {"/apis": {"groups": []}, "/api/v1/pods": refusal, "/apis/apps/v1/daemonsets": daemon_sets(1)}
+    )
+    monkeypatch.setattr(cluster, "_get", fake)
+    assert main(["--cluster", "k", "--format", "json"]) == 2
+    captured = capsys.readouterr()
+    assert {entry["kind"] for entry in json.loads(captured.out)} >= {"DaemonSet"}
+    assert f"could not read pods of cluster k: {refusal}" in captured.err
+
+
+def test_a_list_that_expires_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake, expired = FakeCluster({"/apis": {"groups": []}, "/apis/apps/v1/daemonsets": daemon_sets(3)}), [True]
+
+    def get(kubeconfig: Path, path: str) -> dict[str, Any]:
+        if "continue" in path and expired.pop():
+            expired.append(False)
+            raise cluster.ReadError("Error from server (Expired): The provided continue parameter is too old")
+        return fake(kubeconfig, path)
+
+    monkeypatch.setattr(cluster, "_get", get)
+    reading = cluster.read_cluster(Path("k"))
+    assert len(reading.manifests) == 3
+    assert reading.unread == []
+
+
+def test_an_unreachable_cluster_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cluster, "_get", FakeCluster({"/apis": "Unable to connect to the server"}))
+    assert main(["--cluster", "k"]) == 2
+    assert "could not read cluster k: Unable to connect to the server" in capsys.readouterr().err
+
+
+def test_custom_resources_are_found_by_what_the_cluster_serves(monkeypatch: pytest.MonkeyPatch) -> None:
+    group = {"name": "opentelemetry.io", "preferredVersion": {"groupVersion": "opentelemetry.io/v1beta1"}}
+    served = [
+        {"name": "opentelemetrycollectors", "kind": "OpenTelemetryCollector"},
+        {"name": "opentelemetrycollectors/status", "kind": "OpenTelemetryCollector"},
+        {"name": "instrumentations", "kind": "Instrumentation"},
+    ]
+    collectors = {
+        "kind": "OpenTelemetryCollectorList",
+        "apiVersion": "opentelemetry.io/v1beta1",
+        "items": [{"metadata": {"name": "c", "namespace": "n"}, "spec": {"mode": "daemonset"}}],
+    }
+    root = "/apis/opentelemetry.io/v1beta1"
+    answers = {
+        "/apis": {"groups": [group]},
+        root: {"resources": served},
+        f"{root}/opentelemetrycollectors": collectors,
+    }
+    monkeypatch.setattr(cluster, "_get", FakeCluster(answers))
+    (found,) = cluster.read_cluster(Path("k")).manifests
+    assert (found.kind, found.group) == ("OpenTelemetryCollector", "opentelemetry.io")
+
+
+def test_what_a_controller_made_is_not_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    owned = {
+        "metadata": {
+            "name": "p",
+            "namespace": "n",
+            "ownerReferences": [{"kind": "DaemonSet", "controller": True}],
+        }
+    }
+    pods = {
+        "kind": "PodList",
+        "apiVersion": "v1",
+        "items": [owned, {"metadata": {"name": "q", "namespace": "n"}}],
+    }
+    monkeypatch.setattr(cluster, "_get", FakeCluster({"/apis": {"groups": []}, "/api/v1/pods": pods}))
+    reading = cluster.read_cluster(Path("k"))
+    assert [manifest.name for manifest in reading.manifests] == ["q"]
+    assert len(reading.pods) == 2
