@@ -62,14 +62,12 @@ class Tenancy:
     def __post_init__(self) -> None:
         """Starts with the stated namespaces."""
         for name, tenant in self.tenants():
-            self._namespaces.update(dict.fromkeys(tenant.namespaces, name))
+            namespaces = (name,) if tenant.namespaces is None else tenant.namespaces
+            self._namespaces.update(dict.fromkeys(namespaces, name))
 
     def tenants(self) -> Iterable[tuple[str, Tenant]]:
-        """The stated tenants; one that states no namespaces has one of its own name."""
-        for name, tenant in {**self.declared, **self.settings.tenants}.items():
-            people = tenant.groups or tenant.users
-            stated = tenant.namespaces or (() if people else (name,))
-            yield name, tenant.model_copy(update={"namespaces": stated})
+        """The stated tenants: the program's, then the pack's."""
+        return {**self.declared, **self.settings.tenants}.items()
 
     def learn(self, manifest: Manifest) -> None:
         """Takes note of a namespace's label."""
