@@ -1,5 +1,6 @@
 """Simulated nodes: those that an environment declares, and the others that a test needs beside them."""
 
+import zlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -84,6 +85,10 @@ def node(
             "capacity": {"cpu": str(vcpus), "memory": f"{memory}Mi", "pods": str(max_pods)},
             "allocatable": _allocatable(vcpus, memory, max_pods),
             "nodeInfo": {"operatingSystem": system, "architecture": architecture},
+            "addresses": [
+                {"type": "InternalIP", "address": _address(name)},
+                {"type": "Hostname", "address": name},
+            ],
         },
     }
 
@@ -98,6 +103,12 @@ def _allocatable(vcpus: int, memory_mib: int, max_pods: int) -> dict[str, str]:
     reserved = sum(shares[:vcpus]) + max(vcpus - len(shares), 0) * 2.5
     memory = max(memory_mib - 255 - 11 * max_pods - EVICTION_MIB, memory_mib // 4)
     return {"cpu": f"{vcpus * 1000 - int(reserved)}m", "memory": f"{memory}Mi", "pods": str(max_pods)}
+
+
+def _address(name: str) -> str:
+    """Of a node, which is that of its hostNetwork pods too: 198.18.0.0/15, the range for benchmarks, is nobody's."""
+    number = zlib.crc32(name.encode()) % 2**17
+    return f"198.{18 + number // 2**16}.{number // 256 % 256}.{number % 256}"
 
 
 def _zone(index: int) -> dict[str, str]:
