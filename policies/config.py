@@ -59,7 +59,9 @@ class RuleSettings(Model):
 class Tenant(Model):
     """Who a tenant is, as far as its namespaces' labels do not say it."""
 
-    namespaces: tuple[str, ...] | None = Field(default=None, description="its namespaces; by default one of its name")
+    namespaces: tuple[str, ...] | None = Field(
+        default=None, description="its namespaces; by default one of its name"
+    )
     groups: tuple[str, ...] = Field(default=(), description="RBAC groups of its people")
     users: tuple[str, ...] = Field(default=(), description="RBAC users of its people")
 

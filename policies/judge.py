@@ -60,7 +60,9 @@ class Judge:
             for manifest in self.world:
                 yield from self.one(rule, manifest, settings)
         if rule.judge_all is not None:
-            yield from self._new(rule, rule.judge_all(self.world, settings), settings)
+            found = rule.judge_all(self.world, settings)
+            theirs = (finding for finding in found if not _is_only_known(finding))
+            yield from self._new(rule, theirs, settings)
 
     def _new(self, rule: Rule, findings: Iterator[Finding], settings: RuleSettings) -> Iterator[Finding]:
         for finding in findings:
@@ -72,6 +74,11 @@ class Judge:
             self._found.add(named.key)
             if not self.exemptions.cover(named):
                 yield named
+
+
+def _is_only_known(finding: Finding) -> bool:
+    """Whether it is about an object that is not judged."""
+    return isinstance(finding.subject, Manifest) and not finding.subject.judged
 
 
 def judge_for(world: World, config: PackConfig) -> Judge:

@@ -22,6 +22,7 @@ from components.names import PREFIX
 from components.settings.model import NodeGroup
 from policies.config import Model, Tenant, parse
 from policies.manifest import Origin
+from policies.targets import Targets
 from policies.tenancy import STACK_TAG
 
 SERVICER = "_PolicyAnalyzerServicer"
@@ -37,12 +38,14 @@ class Operation:
         declared_groups: the program's node groups.
         declared_tenants: the program's tenants.
         stack_tenant: value of the stack's tag.
+        targets: the resources that it is about.
     """
 
     preview: bool = False
     declared_groups: Mapping[str, NodeGroup] = field(default_factory=dict)
     declared_tenants: Mapping[str, Tenant] = field(default_factory=dict)
     stack_tenant: str = ""
+    targets: Targets = field(default_factory=Targets)
 
     @property
     def origin(self) -> Origin:

@@ -123,6 +123,7 @@ class Session:
             token=args.resource_type,
             urn=args.urn,
             parent=args.opts.parent or "",
+            judged=self.operation.targets.hold(args.urn),
         )
         manifests = list(manifest.expanded())
         for found in manifests:

@@ -53,7 +53,7 @@ class Group:
 def judge_all(world: World, settings: PodSlotsSettings) -> Iterator[Finding]:
     """Judges every declared node group, else every node of a cluster that was read."""
     found = list(agents(world, with_aws=bool(world.live_nodes and not world.node_groups)))
-    if not found:
+    if not any(agent.manifest.judged for agent in found):
         return
     if not (world.node_groups or world.live_nodes):
         subject = Subject("Cluster", "nodes", DECLARED)
