@@ -1,15 +1,20 @@
 """What `make up` and `make destroy` say after the engine: what is not ready, or not gone, and why."""
 
+import subprocess
 import sys
 import time
 from collections.abc import Callable
 
-from commands.environments import stack_file
-from commands.why import READY, cluster_of, explain, explain_remains
+from commands.environments import CommandError, stack_file
+from commands.state import objects_of
+from commands.why import NOT_READY, READY, UNREADABLE, cluster_of, explain, explain_remains
+from components.cluster.kubectl import ClusterUnreachableError, Kubectl
 from components.layer.rollout import agents_seconds
 from components.settings.mistakes import SettingsError
 from components.settings.model import Settings
 from components.settings.stack_file import read_settings
+from diagnosis.declared_objects import found_drifts
+from diagnosis.report import drift_report
 from diagnosis.watch import Watch
 
 # After a success: a node may have joined a moment ago, and its agents start.
@@ -31,7 +36,13 @@ def watch_for(command: str, environment: str) -> Watch:
     return Watch(cluster_of(settings) if settings else None)
 
 
-def conclude(command: str, environment: str, status: int, watch: Watch) -> int:
+def conclude(
+    command: str,
+    environment: str,
+    status: int,
+    watch: Watch,
+    export: Callable[[], "subprocess.CompletedProcess[str]"],
+) -> int:
     """Exit status after the engine's own, with the report printed where there is something to tell.
 
     Nothing is asked where the engine changed nothing: its own message says why, and where objects become files.
@@ -41,9 +52,11 @@ def conclude(command: str, environment: str, status: int, watch: Watch) -> int:
         environment: on which.
         status: of the engine.
         watch: what was heard of it.
+        export: gives the state, which after a success is compared with the cluster.
     """
     settings = settings_of(environment)
-    if not watch.began or settings is None or cluster_of(settings) is None:
+    kubectl = cluster_of(settings) if settings else None
+    if not watch.began or settings is None or kubectl is None:
         return status
     if watch.refusal:
         sys.stderr.write(
@@ -58,17 +71,25 @@ def conclude(command: str, environment: str, status: int, watch: Watch) -> int:
     if command == "destroy":
         return _after_destroy(environment, status)
     if command == "up":
-        return _after_up(environment, status, settings)
+        patience = 0.0 if status else min(SETTLE_SECONDS, float(agents_seconds(settings)))
+        found, text = patiently(lambda: explain(environment), patience)
+        sys.stdout.write(f"\n{text}\n")
+        if status and found == READY:
+            sys.stdout.write("What failed is in the engine's own message above.\n")
+        return status or found or _compare(kubectl, environment, export())
     return status
 
 
-def _after_up(environment: str, status: int, settings: Settings) -> int:
-    patience = 0.0 if status else min(SETTLE_SECONDS, float(agents_seconds(settings)))
-    found, text = patiently(lambda: explain(environment), patience)
-    sys.stdout.write(f"\n{text}\n")
-    if status and found == READY:
-        sys.stdout.write("What failed is in the engine's own message above.\n")
-    return status or found
+def _compare(kubectl: Kubectl, environment: str, exported: "subprocess.CompletedProcess[str]") -> int:
+    """What the engine calls unchanged is what its state says: whether the cluster says the same is asked here."""
+    try:
+        found = found_drifts(kubectl, environment, objects_of(exported))
+    except (CommandError, ClusterUnreachableError) as problem:
+        sys.stderr.write(f"up: the cluster could not be compared with what was deployed: {problem}\n")
+        return UNREADABLE
+    if found:
+        sys.stdout.write(f"\n{drift_report(found, environment)}\n")
+    return NOT_READY if found else READY
 
 
 def _after_destroy(environment: str, status: int) -> int:

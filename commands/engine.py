@@ -17,6 +17,8 @@ from typing import Protocol
 from commands.aftermath import conclude, watch_for
 from commands.environments import ROOT, CommandError, stack_file, stack_settings
 from commands.executor_noise import ExecutorNoise
+from commands.state import export_arguments
+from diagnosis.watch import Watch
 
 PULUMI = ROOT / ".toolchain" / "bin" / "pulumi"
 TEMPORARY = ROOT / ".pulumi" / "tmp"
@@ -229,10 +231,25 @@ def run(command: str, environment: str) -> int:
         selected = run_pulumi(["stack", "select", "--create", environment], variables)
         if selected.returncode:
             return exit_status(selected)
-        watch = watch_for(command, environment)
-        color = ["--color", "always"] if sys.stdout.isatty() else []
-        done = run_pulumi([*arguments_of(command, environment), *color], variables, listener=watch)
-        return conclude(command, environment, exit_status(done), watch)
+        status, watch = run_watched(command, environment, variables)
+        return conclude(command, environment, status, watch, exporter(environment, variables))
+
+
+def run_watched(
+    command: str, environment: str, variables: Mapping[str, str], options: Sequence[str] = ()
+) -> tuple[int, Watch]:
+    """Runs one of `COMMANDS` with further options; returns the engine's exit status and what was heard of it."""
+    watch = watch_for(command, environment)
+    color = ["--color", "always"] if sys.stdout.isatty() else []
+    arguments = [*arguments_of(command, environment), *color, *options]
+    return exit_status(run_pulumi(arguments, variables, listener=watch)), watch
+
+
+def exporter(
+    environment: str, variables: Mapping[str, str]
+) -> Callable[[], "subprocess.CompletedProcess[str]"]:
+    """What exports the environment's state when it is called."""
+    return lambda: run_pulumi(export_arguments(environment), variables, capture=True)
 
 
 def exit_status(done: subprocess.CompletedProcess[str]) -> int:

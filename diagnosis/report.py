@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from textwrap import wrap
 
+from diagnosis.drift import Drift
 from diagnosis.finding import Finding
 
 WIDTH = 100
@@ -26,6 +27,22 @@ def remains_report(found: Sequence[Finding]) -> str:
     if not found:
         return "The layer's namespaces are gone."
     return "\n\n".join(["Of the layer is left:", *(_block(finding) for finding in found)])
+
+
+def drift_report(found: Sequence[Drift], environment: str) -> str:
+    """What is not as declared; a line says so when all is."""
+    if not found:
+        return "The cluster holds what was deployed, unchanged."
+    head = f"{len(found)} object{'s are' if len(found) > 1 else ' is'} not as deployed:"
+    blocks = [
+        "\n".join([str(one.ref), *(line for what in one.what for line in _lines("", what))]) for one in found
+    ]
+    ways = (
+        [f"Back to what was deployed: make repair ENV={environment}"] if any(one.urn for one in found) else []
+    )
+    if any(not one.urn for one in found):
+        ways.append("What the state does not know is removed by: kubectl delete <kind> <name> -n <namespace>")
+    return "\n\n".join([head, *blocks, "\n".join(ways)])
 
 
 def _block(finding: Finding) -> str:

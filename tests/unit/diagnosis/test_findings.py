@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from components.layer import parts
 from components.settings.model import Settings
 from diagnosis.finding import remedy_for
 from diagnosis.findings import declared_nodes, findings
@@ -64,7 +65,7 @@ def healthy() -> list[dict[str, Any]]:
     ]
     stores = [
         made
-        for app in ("prometheus", "kube-state-metrics", "loki")
+        for app in parts.deployments(parsed(INCIDENT))
         for made in (item("Deployment", "observability", app), pod("observability", app, "workers-0"))
     ]
     return [*agents, *stores]

@@ -1,0 +1,84 @@
+"""Brings a cluster back to what is declared, whoever changed it: `python -m commands.repair --env prod`.
+
+An `up` that looks at the cluster first and takes fields back from whoever has set them since. What that cannot see,
+edited Roles and bindings above all, is replaced: deleted and made again, within a second.
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+
+from commands.aftermath import conclude
+from commands.engine import engine_environment, exporter, run_watched
+from commands.environments import CommandError, stack_file
+from commands.state import objects_of
+from commands.why import UNREADABLE, cluster_of
+from components.cluster.kubectl import ClusterUnreachableError, Kubectl
+from components.settings.mistakes import SettingsError
+from components.settings.stack_file import read_settings
+from diagnosis.declared_objects import found_drifts
+from diagnosis.drift import Drift
+
+# Fields that somebody else has set become ours again; without it such a field is a conflict, and the deployment fails.
+FORCE = {"PULUMI_K8S_ENABLE_PATCH_FORCE": "true"}
+# Their lists belong as a whole to whoever wrote them last, and the provider compares only what is its own.
+UNSEEN = ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")
+# Replaced, they would take with them what they hold.
+NEVER_REPLACED = ("Namespace", "PersistentVolumeClaim")
+
+
+def replacements(found: Sequence[Drift], *kinds: str) -> list[str]:
+    """The CLI's arguments that replace drifted objects, of these kinds or of all.
+
+    Args:
+        found: what is not as declared; what is gone, or is not in the state, cannot be replaced.
+        kinds: to replace.
+    """
+    return [
+        argument
+        for one in found
+        if one.urn and not one.gone and one.ref.kind not in NEVER_REPLACED
+        if not kinds or one.ref.kind in kinds
+        for argument in ("--replace", one.urn)
+    ]
+
+
+def repair(environment: str) -> int:
+    """Repairs, and returns the exit status: of the deployment, and 1 if something is still not as declared.
+
+    Raises:
+        CommandError: if there is no such environment, or no state.
+        SettingsError: if its settings are wrong.
+        ClusterUnreachableError: if the cluster does not answer.
+    """
+    kubectl = cluster_of(read_settings(stack_file(environment), "shared-observability", environment))
+    if kubectl is None:
+        raise CommandError(f"{environment} is rendered to files: there is no cluster to repair")
+    with engine_environment(environment) as variables:
+        forced = {**variables, **FORCE}
+        unseen = replacements(_drifts(kubectl, environment, variables), *UNSEEN)
+        status, watch = run_watched("up", environment, forced, ["--refresh", *unseen])
+        left = [] if status else replacements(_drifts(kubectl, environment, variables))
+        if left:
+            status, watch = run_watched("up", environment, forced, left)
+        return conclude("up", environment, status, watch, exporter(environment, variables))
+
+
+def _drifts(kubectl: Kubectl, environment: str, variables: Mapping[str, str]) -> list[Drift]:
+    return found_drifts(kubectl, environment, objects_of(exporter(environment, variables)()))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line."""
+    parser = argparse.ArgumentParser(prog="python -m commands.repair", description=__doc__)
+    parser.add_argument("--env", required=True, help="the environment: dev for Pulumi.dev.yaml")
+    asked = parser.parse_args(arguments)
+    try:
+        return repair(asked.env)
+    except (CommandError, SettingsError, ClusterUnreachableError) as problem:
+        sys.stderr.write(f"repair: {problem}\n")
+        return UNREADABLE
+
+
+if __name__ == "__main__":
+    sys.exit(main())
