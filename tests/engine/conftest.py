@@ -1,12 +1,16 @@
 """One stack's life, run once: what it printed and rendered after each step, for many tests to look at."""
 
+import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from tests.support.engine import Change, Manifest, Stack, config_maps, named
+from commands.engine import PULUMI
+from tests.support.engine import Change, Done, Manifest, Stack, config_maps, named
 from tests.unit.components.environments import EXISTING
 
 # The first test that wants the journey waits for all of it: 30 s alone, several times that beside other work.
@@ -66,12 +70,13 @@ class Step:
 
 @dataclass(frozen=True)
 class Journey:
-    """The life of one stack, and the stack as it was after its last step."""
+    """The life of one stack: its preview, its steps, an attempt to apply it to a cluster, and its end."""
 
     stack: Stack
     preview: str
     rendered_by_preview: bool
     steps: dict[str, Step]
+    switched: tuple[Done, dict[str, str]]
     destroyed: Step
 
     def __getitem__(self, step: str) -> Step:
@@ -92,13 +97,58 @@ def journey(tmp_path_factory: pytest.TempPathFactory) -> Journey:
         done = stack.run("up", **(AMBIENT if name == "unchanged" else {}))
         assert done.status == 0, f"{name}: up fails:\n{done.output}"
         steps[name] = _step(stack, done.output)
+    switched = _switched_to_a_cluster(stack)
     destroyed = stack.run("destroy")
     assert destroyed.status == 0, destroyed.output
-    return Journey(stack, preview.output, rendered, steps, _step(stack, destroyed.output))
+    return Journey(stack, preview.output, rendered, steps, switched, _step(stack, destroyed.output))
 
 
 def _step(stack: Stack, output: str) -> Step:
     return Step(output, stack.files(), named(stack.manifests()), stack.resources())
+
+
+def _switched_to_a_cluster(stack: Stack) -> tuple[Done, dict[str, str]]:
+    """What the engine says to another kind of target, and the files afterwards; the settings are as before then."""
+    before = stack.settings
+    stack.change(on_cluster(kubeconfig(stack.folder, "https://127.0.0.1:9")))
+    done = stack.run("up", PATH=_stand_in_for_kubectl(stack))
+    stack.settings = before
+    return done, stack.files()
+
+
+def _stand_in_for_kubectl(stack: Stack) -> str:
+    """A PATH whose kubectl answers like a cluster that has the tenants' namespaces and nothing of ours."""
+    tenants = stack.settings["tenants"].items()
+    namespaces = [n for name, tenant in tenants for n in tenant.get("namespaces", [name])]
+    items = [{"metadata": {"name": name, "uid": name}} for name in ("kube-system", *namespaces)]
+    program = stack.folder / "bin" / "kubectl"
+    program.parent.mkdir()
+    program.write_text(
+        f"#!{sys.executable}\nimport json, sys\n"
+        f"print(json.dumps({{'items': {items!r} if 'namespaces' in sys.argv else []}}))\n"
+    )
+    program.chmod(0o755)
+    return os.pathsep.join([str(program.parent), str(PULUMI.parent), os.environ["PATH"]])
+
+
+def kubeconfig(folder: Path, server: str) -> Path:
+    """A kubeconfig that names a server."""
+    named = {"name": "there"}
+    content = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{**named, "cluster": {"server": server}}],
+        "contexts": [{**named, "context": {"cluster": "there", "user": "there"}}],
+        "users": [{**named, "user": {"token": "token-of-the-kubeconfig"}}],
+    }
+    file = folder / "kubeconfig"
+    file.write_text(yaml.safe_dump(content))
+    return file
+
+
+def on_cluster(path: Path) -> Change:
+    """A target that is a cluster."""
+    return "cluster.target", {"kind": "kubeconfig", "path": str(path), "context": "there"}
 
 
 @pytest.fixture
