@@ -213,6 +213,13 @@ def _existing_namespace(
             f"is create, but namespace '{namespace}' exists and was not made by this program",
             "Write `namespace: adopt`",
         )
+    if found.created and found.owner == stack and mode == "adopt":
+        yield Mistake(
+            f"{path}.namespace",
+            f"is adopt, but this program created namespace '{namespace}': with what creates it gone from the settings, "
+            "`onRemove: delete` as deployed last would delete it with everything in it",
+            "Write `namespace: create`; with `onRemove: keep` it stays when the tenant goes",
+        )
     if found.unfit_pods:
         pods = "; ".join(found.unfit_pods)
         yield Mistake(
