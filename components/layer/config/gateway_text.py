@@ -108,7 +108,7 @@ def _identity(at: Places) -> str:
     return f"""\
 # `tenant:role` of a token. Keys ignore case: hex digits lose nothing by that.
 map_hash_max_size 65536;
-{nginx.token_map("identity", at.tokens)}
+{nginx.token_map("identity", at.tokens, bucket=512)}
 {nginx.simple_map("$request_method", "known_method", {"GET": "1", "POST": "1"})}
 map $identity $role {{
   default "";
