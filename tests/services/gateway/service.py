@@ -94,11 +94,13 @@ CLOSED = ("", "ConnectionResetError", "BrokenPipeError")
 
 @dataclass
 class Client(threading.Thread):
-    """Sends one request after another over a kept connection until it is told to stop."""
+    """Sends one request after another over a kept connection until it is told to stop, or has sent the most."""
 
     port: int
     request: bytes
     ends: threading.Event
+    pause: float = 0.002
+    most: int = 1_000_000
     answered: int = 0
     repeated: int = 0
     failures: list[str] = field(default_factory=list)
@@ -112,7 +114,7 @@ class Client(threading.Thread):
     def run(self) -> None:
         """Until the event; a failure is written down and the next request is sent."""
         connection: socket.socket | None = None
-        while not self.ends.is_set():
+        while not self.ends.is_set() and self.answered < self.most:
             kept = connection is not None
             try:
                 if connection is None:
@@ -129,7 +131,8 @@ class Client(threading.Thread):
             if closes and connection is not None:
                 connection.close()
                 connection = None
-            time.sleep(0.002)
+            if self.pause:
+                time.sleep(self.pause)
         if connection is not None:
             connection.close()
 

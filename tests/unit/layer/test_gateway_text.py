@@ -168,7 +168,8 @@ def test_a_signal_that_is_off_is_absent(signal: str) -> None:
 
 UNSAFE = [
     "unsafe-passthrough-paths", "regex-match", "query-param", "header-uses-list-syntax", "label-value",
-    "insecure-skip-verify", "enable-promql", "rules-with-active-alerts", "enable-label-matchers-for-rules-api", "internal-listen-address",
+    "insecure-skip-verify", "enable-promql", "rules-with-active-alerts", "enable-label-matchers-for-rules-api",
+    "internal-listen-address",
 ]  # fmt: skip
 
 
