@@ -78,7 +78,7 @@ class Result:
     def mistakes(self) -> list[str]:
         """What is worse than it may be."""
         found = [
-            f"{row.tenants} tenants: nginx takes {row.share_of_bare:.0%} of the bare path's CPU, over {MOST_OF_BARE:.0%}"
+            f"{row.tenants} tenants: nginx takes {row.share_of_bare:.0%} of bare CPU, over {MOST_OF_BARE:.0%}"
             for row in self.rows
             if row.share_of_bare > MOST_OF_BARE
         ]
@@ -101,8 +101,8 @@ class Result:
         ]
         if self.noisy:
             lines.append(
-                f"NOISY: {self.load_of_others:.1f} other processes wanted to run for each core. The rates tell nothing, and "
-                "the CPU figures are higher than on an idle machine."
+                f"NOISY: {self.load_of_others:.1f} other processes wanted to run for each core. Rates tell nothing, "
+                "and the CPU figures are higher than on an idle machine."
             )
         return "\n".join([*lines, *self.mistakes()])
 
