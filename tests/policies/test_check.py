@@ -290,6 +290,15 @@ def test_an_input_has_to_be_given(capsys: pytest.CaptureFixture[str]) -> None:
     assert "give a file, a folder or --cluster" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "order", ["{f} --tenant shop other", "{f} --tenant shop --tenant other", "--tenant shop {f}"]
+)
+def test_tenants_are_named_in_any_way(order: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path, bad=BAD) / "bad.yaml"
+    main([*order.format(f=path).split(), "--format", "json"])
+    assert "tenant-daemonset" in {entry["rule"] for entry in json.loads(capsys.readouterr().out)}
+
+
 # --- clusters, without one ---
 
 

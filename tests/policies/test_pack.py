@@ -140,6 +140,15 @@ def test_the_same_resource_is_judged_anew_when_it_comes_again() -> None:
     assert [found.policyName for found in analyze(servicer, bad)] == ["daemonset-placement"]
 
 
+def test_an_update_in_the_same_process_starts_anew(listening: Operation) -> None:
+    servicer = started(listening)
+    bad = {**AGENT, "spec": {"template": {"spec": {}}}}
+    for dry_run in (True, False):
+        servicer.ConfigureStack(request(dry_run=dry_run), None)
+        assert "daemonset-placement" in {found.policyName for found in analyze(servicer, bad)}
+        assert listening.preview is dry_run
+
+
 def test_a_resource_without_inputs_is_not_accused() -> None:
     servicer = started(Operation())
     assert analyze(servicer, {}, type_="kubernetes:apps/v1:DaemonSet") == []
