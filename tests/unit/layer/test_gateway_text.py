@@ -8,7 +8,8 @@ import pytest
 from components import names
 from components.layer.config import gateway, gateway_guard
 from components.layer.config.gateway import LABEL_PROXY_ARGUMENTS, NAMESPACE_HEADER, Places
-from components.layer.config.gateway_text import FIXED, LOG_ROUTES, METRIC_ROUTES, gateway_config
+from components.layer.config.gateway_routes import FIXED, LOG_ROUTES, METRIC_ROUTES
+from components.layer.config.gateway_text import gateway_config
 from tests.support.environments import INCIDENT, KEY, changed, parsed
 
 SETTINGS = parsed(INCIDENT)
@@ -100,6 +101,19 @@ def test_whatever_evaluates_promql_is_guarded() -> None:
     assert guarded == {"~ ^/api/v1/(?<api>query|query_range|query_exemplars)$"}
     # `if` fails closed: if the pattern cannot be run, the answer is 500. A map would take its default.
     assert all('if ($args ~* "' in PROXIED[name] for name in guarded)
+
+
+def test_a_tenants_pushes_cannot_fill_the_volume_and_answers_are_never_written() -> None:
+    push = PROXIED["= /loki/api/v1/push"]
+    assert "client_max_body_size 4m;" in push
+    assert "limit_conn concurrent 4;" in push
+    # The server's own limits hold in the others: a location with one of its own would lose them.
+    assert not [
+        name for name, body in PROXIED.items() if re.search("limit_(req|conn)", body) and body != push
+    ]
+    assert all("proxy_max_temp_file_size 0;" in body for body in PROXIED.values())
+    few = parsed(changed(INCIDENT, ("layer.gateway", {"concurrentRequests": 2})))
+    assert "limit_conn concurrent 2;" in locations(gateway_config(few))["= /loki/api/v1/push"]
 
 
 def test_no_secret_is_in_the_text() -> None:
