@@ -140,6 +140,20 @@ def test_the_same_resource_is_judged_anew_when_it_comes_again() -> None:
     assert [found.policyName for found in analyze(servicer, bad)] == ["daemonset-placement"]
 
 
+def test_a_violation_is_said_every_time_the_engine_asks_and_once_for_the_whole_stack() -> None:
+    servicer = started(Operation())
+    bad = {**AGENT, "metadata": {"name": "a", "namespace": "default"}}
+    names = []
+    for _ in range(2):
+        names.append([found.policyName for found in analyze(servicer, bad, TENANTS_AGENT)])
+    assert names[0] == names[1] == ["tenant-daemonset", "tenant-default-namespace", "agent-priority"]
+    answer = servicer.AnalyzeStack(stack_of((TENANTS_AGENT, bad, [])), None)
+    assert [found.policyName for found in answer.diagnostics] == [UNDECIDED]
+
+
+TENANTS_AGENT = "urn:pulumi:dev::p::shared-observability:tenant:TenantStack$kubernetes:apps/v1:DaemonSet::a"
+
+
 def test_an_update_in_the_same_process_starts_anew(listening: Operation) -> None:
     servicer = started(listening)
     bad = {**AGENT, "spec": {"template": {"spec": {}}}}
