@@ -12,6 +12,7 @@ import pulumi
 
 from components import names
 from components.cluster import live as cluster
+from components.cluster import own_state
 from components.cluster.kubectl import ClusterUnreachableError, Kubectl
 from components.cluster.live import Live, LiveNamespace, is_stricter
 from components.cluster.lost_state import refuse_lost_state
@@ -64,10 +65,8 @@ def check_or_exit(settings: Settings) -> Preflight:
 
 
 def last_outputs() -> Mapping[str, Any]:
-    """Outputs of this stack's last deployment, read synchronously: plain values, empty before the first."""
-    me = f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
-    answer = pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": me})
-    return dict((answer.value or {}).get("outputs") or {})
+    """Outputs of this stack's last deployment: plain values, empty before the first."""
+    return own_state.read("pulumi:pulumi:readStackOutputs", {"name": own_state.my_name()})
 
 
 def _live(settings: Settings) -> Live | None:
