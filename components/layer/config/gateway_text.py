@@ -137,6 +137,12 @@ proxy_headers_hash_bucket_size {bucket};
 # The platform's own metrics are the whole cluster's: no label is enforced. No tenant can have that name.
 {nginx.simple_map("$tenant", "metrics_upstream", {names.PLATFORM_TENANT: "prometheus"}, default="label_proxy")}
 {nginx.simple_map('"$metrics_upstream $namespace_1"', "without_metrics", {'"label_proxy "': "1"})}
+# The filter of rules and alerts reads gzip and no other compression: with `deflate` it fails.
+map $http_accept_encoding $readable_encoding {{
+  default "";
+  "~*gzip *; *q=0" "";
+  "~*gzip" gzip;
+}}
 map "" $prometheus_authorization {{
   include {at.secret_folder}/{PROMETHEUS_FILE};
 }}
@@ -212,6 +218,7 @@ def _metric_locations(scoped: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
             "Host": "prometheus",
             "Authorization": "$prometheus_authorization",
             **nginx.CLIENT_HEADERS,
+            "Accept-Encoding": "$readable_encoding",
         }
         scope = [(NAMESPACE_HEADER, f"$namespace_{place}") for place in _places(scoped)]
         sent = [*headers.items(), *scope, ("Connection", '""')]
