@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from policies.config import PackSettings, RuleSettings, json_schema
+from policies.config import Exemption, Model, PackSettings, Tenant, json_schema
 from policies.rule import Rule
 from policies.rules import RULES
 
@@ -47,6 +47,12 @@ Run it with `pulumi preview --policy-pack policies` or, without Pulumi, `python 
 {rows}
 {OVERVIEW}
 {_table(PackSettings)}
+
+One of `tenants`:
+{_table(Tenant)}
+
+One of `exemptions`, all stated but the namespace of cluster-wide objects:
+{_table(Exemption)}
 """
 
 
@@ -101,7 +107,7 @@ def _judges(rule: Rule) -> str:
     return ", ".join(parts)
 
 
-def _table(model: type[RuleSettings] | type[PackSettings]) -> str:
+def _table(model: type[Model]) -> str:
     rows = [
         f"| `{key}` | {_default(schema.get('default'))} | {schema.get('description', '')} |"
         for key, schema in json_schema(model).items()

@@ -216,6 +216,18 @@ def test_at_preview_a_default_that_depends_on_something_is_not_accused(
     assert found.urn == URN
 
 
+@pytest.mark.parametrize("depends", [["urn:n"], []])
+def test_at_preview_a_default_that_depends_on_something_could_be_a_tenants(depends: list[str]) -> None:
+    servicer = started(Operation(preview=True, declared_tenants=tenants(json.dumps(TENANTS))))
+    agent = {**AGENT, "metadata": {"name": "a", "namespace": "default"}}
+    found = analyze(servicer, agent, "urn:a")
+    assert [each.policyName for each in found] == ["agent-priority"]
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}
+    answer = servicer.AnalyzeStack(stack_of(("urn:a", agent, depends), ("urn:n", namespace, [])), None)
+    said = [each.message for each in answer.diagnostics if "tenant-daemonset" in each.message]
+    assert len(said) == len(depends)
+
+
 def test_at_up_default_is_a_violation_before_the_object_is_made() -> None:
     (found,) = analyze(started(Operation()), OBJECT, URN, "kubernetes:core/v1:ConfigMap")
     assert found.policyName == "tenant-default-namespace"

@@ -140,6 +140,11 @@ RULES: dict[str, tuple[str, list[str]]] = {
         "[{apiGroups: [apps], resources: [deployments], verbs: ['*']}]",
         ["violation"],
     ),
+    "the core group has no deployments": (
+        "[{apiGroups: [''], resources: [deployments], verbs: [create]}]",
+        [],
+    ),
+    "the core group has no roles": ("[{apiGroups: [''], resources: [clusterroles], verbs: [bind]}]", []),
     "secrets are another rule's": ("[{apiGroups: [''], resources: [secrets], verbs: [list]}]", []),
     "reviews": (
         (

@@ -48,6 +48,13 @@ def test_no_unknown_value_hides_a_violation_of_a_tenants_daemon_set() -> None:
         assert expected <= found, path
 
 
+def test_an_unknown_namespace_hides_nothing_where_there_are_tenants() -> None:
+    whole = daemon_set(TENANTS_POD)
+    for path in (("metadata", "namespace"), ("metadata",)):
+        found = verdicts(with_unknown(whole, path))
+        assert {("tenant-daemonset", "undecided"), ("tenant-host-access", "undecided")} <= found, path
+
+
 def test_no_unknown_value_hides_a_right() -> None:
     rules = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]}]
     role, binding = bound(rules)
