@@ -64,6 +64,22 @@ def test_every_location_names_every_header_and_passes_no_other(name: str) -> Non
     assert said == {"content_type", "content_encoding", "accept", "user_agent"} | encoding
 
 
+def mapped(variable: str) -> list[str]:
+    """The lines of a map."""
+    (body,) = re.findall(rf"\n  map \S+ \${variable} \{{\n(.*?)\n  \}}", TEXT, re.DOTALL)
+    return [line.strip() for line in body.split("\n")]
+
+
+def test_what_a_role_may_and_whose_word_counts_for_the_tenant() -> None:
+    assert mapped("may_read") == ['default "";', "read 1;", "platform 1;"]
+    assert mapped("may_push") == ['default "";', "write 1;"]
+    default, own, platform = mapped("tenant")
+    assert default == 'default "";'
+    assert own.endswith(':(?:read|write)$" $owner;')
+    assert platform == '"layer:platform" $read_by_platform;'
+    assert mapped("metrics_upstream") == ["default label_proxy;", "platform prometheus;"]
+
+
 def test_no_header_is_set_outside_a_location() -> None:
     outside = re.sub(r'\n    location [=~] ".*?\n    \}', "", TEXT, flags=re.DOTALL)
     assert "proxy_set_header" not in outside
