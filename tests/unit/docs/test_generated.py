@@ -14,6 +14,7 @@ from components import versions
 from components.settings.load import SECRET_KEYS, parse
 from components.settings.mistakes import SettingsError
 from tests.support.environments import INCIDENT, KEY, PROJECT, changed
+from tests.unit.components.environments import VARIANTS, environment
 from toolchain import pod_budget_doc
 
 STALE = "stale: run .venv/bin/python -m commands.docs"
@@ -61,6 +62,17 @@ def test_the_readme_shows_the_budget_as_it_is() -> None:
     shown = {line.strip() for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()}
     table = pod_budget_doc.generated()["table"].splitlines()
     assert {line.strip() for line in table[1:-1]} <= shown
+
+
+def test_the_readme_counts_as_the_program_does() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = environment(VARIANTS["dev as shipped"])
+    resources = len(found.recorder.registered) + 1  # the stack itself
+    assert f"+ {resources} created" in text
+    assert f"`{resources} unchanged`" in text
+    assert f'"{resources} created"' in text
+    assert f"now holds {len(found.objects)} manifests; two of them are DaemonSets" in text
+    assert len(found.of("DaemonSet")) == 2
 
 
 def test_every_setting_has_a_row_in_its_section() -> None:
