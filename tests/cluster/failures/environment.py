@@ -11,6 +11,7 @@ from simulator.nodes import of_cluster
 from tests.support.agents import AGENTS, nodes_of
 from tests.support.deployment import Change, shipped
 from tests.support.environments import changed
+from tests.support.inventory import Inventory, everything, is_labelled
 from tests.support.kube import Kube
 
 TEAM = "shop"
@@ -48,6 +49,22 @@ def one_agent_on_each_node(kube: Kube) -> bool:
     """Whether every declared node has exactly one ready pod of each agent, and no other node has any."""
     wanted = Counter(dict.fromkeys(declared_nodes(), 1))
     return all(nodes_of(kube, agent) == wanted for agent in AGENTS)
+
+
+def declared_objects(kube: Kube) -> Inventory:
+    """Every object of ours that no controller made, without what the cluster itself writes."""
+    found = everything(kube, is_labelled)
+    ours = {
+        ref: item
+        for ref, item in found.items()
+        if "ownerReferences" not in item["metadata"] and not ref.kind.startswith("endpoint")
+    }
+    return {ref: _as_declared(item) for ref, item in ours.items()}
+
+
+def _as_declared(item: Object) -> Object:
+    metadata = {key: item["metadata"].get(key) for key in ("name", "namespace", "labels")}
+    return {**{key: value for key, value in item.items() if key != "status"}, "metadata": metadata}
 
 
 def blocks(said: str) -> dict[tuple[str, str], dict[str, str]]:
