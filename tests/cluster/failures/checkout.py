@@ -22,6 +22,7 @@ from tests.support.stack_files import stack_file_text
 
 CODE = ("components", "commands", "diagnosis", "__main__.py", "Pulumi.yaml")
 TOOLS = (".venv", ".toolchain")
+KEY = "gatewayKey"
 SECONDS = 90
 # The real command with one option more: of the engine, and for `up` alone.
 RUN = """

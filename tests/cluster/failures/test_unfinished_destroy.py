@@ -16,6 +16,7 @@ HELD: Object = {
     "kind": "ConfigMap",
     "metadata": {"name": "held", "namespace": LAYER_NAMESPACE, "finalizers": ["example.com/hold"]},
 }
+FREE = '{"metadata":{"finalizers":null}}'
 REASON = "example.com/hold in 1 resource instances"
 
 
@@ -36,7 +37,8 @@ def test_a_namespace_that_a_finalizer_holds_is_named_and_the_next_destroy_leaves
         os.killpg(command.pid, signal.SIGINT)
         done = finish(command)
     finally:
-        kube.patch("configmaps", "held", {"metadata": {"finalizers": None}}, LAYER_NAMESPACE)
+        free = ("patch", "configmap", "held", "-n", LAYER_NAMESPACE, "--type=merge", "-p", FREE)
+        assert kube.kubectl(*free).returncode == 0
     assert done.status != 0
     block = blocks(done.said)[f"Namespace {LAYER_NAMESPACE}", ""]
     assert "it is being deleted: " in block["reason"]
