@@ -61,7 +61,7 @@ class Request:
 
 
 @dataclass
-class Session:
+class Memory:
     """The pack's memory during one operation.
 
     Attributes:
@@ -162,32 +162,32 @@ def policies(operation: Operation) -> list[Policy]:
     The order matters: the SDK runs them one after the other on each resource, then on the stack. The settings come
     first; what could not be decided and whether every exemption was used are known last.
     """
-    session = Session(operation)
-    found: list[Policy] = [_settings_policy(session)]
+    memory = Memory(operation)
+    found: list[Policy] = [_settings_policy(memory)]
     for rule in RULES:
-        found.append(_resource_policy(session, rule))
+        found.append(_resource_policy(memory, rule))
         if rule.needs_all:
-            found.append(_stack_policy(session, rule))
-    return [*found, _exemptions_policy(session), *_undecided_policies(session)]
+            found.append(_stack_policy(memory, rule))
+    return [*found, _exemptions_policy(memory), *_undecided_policies(memory)]
 
 
-def _resource_policy(session: Session, rule: Rule) -> Policy:
+def _resource_policy(memory: Memory, rule: Rule) -> Policy:
     def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
-        with session.lock:
-            request = session.resource(rule.name, args)
-            settings = session.judge.configure(rule, plain(args.get_config()))
+        with memory.lock:
+            request = memory.resource(rule.name, args)
+            settings = memory.judge.configure(rule, plain(args.get_config()))
             for manifest in request.manifests:
-                _tell(request, session.judge.one(rule, manifest, settings), report)
+                _tell(request, memory.judge.one(rule, manifest, settings), report)
 
     return ResourceValidationPolicy(validate=validate, **_texts(rule))
 
 
-def _stack_policy(session: Session, rule: Rule) -> Policy:
+def _stack_policy(memory: Memory, rule: Rule) -> Policy:
     def validate(args: StackValidationArgs, report: ReportViolation) -> None:
-        with session.lock:
-            request = session.stack(rule.name, args)
-            settings = session.judge.configure(rule, plain(args.get_config()))
-            _tell(request, session.judge.everything(rule, settings), report)
+        with memory.lock:
+            request = memory.stack(rule.name, args)
+            settings = memory.judge.configure(rule, plain(args.get_config()))
+            _tell(request, memory.judge.everything(rule, settings), report)
 
     return StackValidationPolicy(validate=validate, **_texts(rule))
 
@@ -201,36 +201,36 @@ def _tell(request: Request, findings: Iterable[Finding], report: ReportViolation
             request.pending.append(finding)
 
 
-def _settings_policy(session: Session) -> Policy:
+def _settings_policy(memory: Memory) -> Policy:
     def validate(args: ResourceValidationArgs, _report: ReportViolation) -> None:
-        with session.lock:
-            session.settle(plain(args.get_config()), args.stack_tags)
+        with memory.lock:
+            memory.settle(plain(args.get_config()), args.stack_tags)
 
     return ResourceValidationPolicy(validate=validate, **_settings_texts())
 
 
-def _exemptions_policy(session: Session) -> Policy:
+def _exemptions_policy(memory: Memory) -> Policy:
     def validate(_args: StackValidationArgs, report: ReportViolation) -> None:
-        with session.lock:
-            for finding in session.judge.exemptions.report(complete=True):
+        with memory.lock:
+            for finding in memory.judge.exemptions.report(complete=True):
                 report(finding.message, None)
 
     return StackValidationPolicy(validate=validate, **_settings_texts())
 
 
-def _undecided_policies(session: Session) -> list[Policy]:
+def _undecided_policies(memory: Memory) -> list[Policy]:
     def tell(request: Request, report: ReportViolation) -> None:
         for finding in request.pending:
             report(f"{finding.rule} cannot be decided: {finding.message}", finding.subject.urn or None)
         request.pending.clear()
 
     def one(args: ResourceValidationArgs, report: ReportViolation) -> None:
-        with session.lock:
-            tell(session.resource(UNDECIDED, args), report)
+        with memory.lock:
+            tell(memory.resource(UNDECIDED, args), report)
 
     def everything(args: StackValidationArgs, report: ReportViolation) -> None:
-        with session.lock:
-            tell(session.stack(UNDECIDED, args), report)
+        with memory.lock:
+            tell(memory.stack(UNDECIDED, args), report)
 
     texts: dict[str, Any] = {
         "name": UNDECIDED,
