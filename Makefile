@@ -98,6 +98,11 @@ test: ## Everything, in tiers with time budgets: under 15 minutes once the tools
 	$(SETUP) all
 	$(TIERS) lint types unit engine cluster services
 
+bench: ## What things cost, side by side in one run on an idle machine: the policy pack, the gateway
+	$(SETUP) all
+	@$(PYTHON) -m tests.policies.bench 50 200
+	@$(PYTHON) -m bench.gateway
+
 lock: ## Write requirements.txt anew from pyproject.toml: hashes, no download addresses
 	$(SETUP) python
 	@cd $(ROOT) && .venv/bin/uv pip compile pyproject.toml --quiet --extra dev --generate-hashes --no-header \
