@@ -27,8 +27,8 @@ _PODS_ON_NODE = "kubectl get pods -A -o wide --field-selector spec.nodeName={nod
 # What the parts of Kubernetes say, and what helps. The first that matches counts; the braces are filled in.
 _REMEDIES = {
     r"Too many pods": (
-        f"The node has no pod slot left. See what takes them: {_PODS_ON_NODE}. Then: layer.agents.preempt: true, fewer pods "
-        "(a tenant's `pods`), or a larger max-pods (docs/pod-budget.md)"
+        f"The node has no pod slot left. See what takes them: {_PODS_ON_NODE}. Then: layer.agents.preempt: true, fewer "
+        "pods (a tenant's `pods`), or a larger max-pods (docs/pod-budget.md)"
     ),
     r"untolerated taint": (
         "The node has a taint that its group does not declare. Declare it under cluster.nodeGroups.<group>.taints and "

@@ -1,5 +1,6 @@
 """Findings as text: one block for each object, with its node, the reason and the remedy."""
 
+import re
 from collections.abc import Sequence
 from textwrap import wrap
 
@@ -11,24 +12,28 @@ WIDTH = 100
 OUR_LABELS = (OWNER_LABEL, TENANT_LABEL, LOGS_LABEL, METRICS_LABEL)
 
 
-def report(found: Sequence[Finding]) -> str:
+# Without ENV a command acts on dev, whatever environment the report is about.
+_COMMAND = re.compile(r"\bmake (up|destroy|preview|refresh|repair|drift|why)\b(?! ENV=)")
+
+
+def report(found: Sequence[Finding], environment: str) -> str:
     """All findings, the layer's first; a line says so when there are none."""
     ours, tenants = [f for f in found if not f.tenant], [f for f in found if f.tenant]
-    blocks = [_block(finding) for finding in ours]
+    blocks = [_block(finding, environment) for finding in ours]
     verb = "is" if len(ours) == 1 else "are"
     head = f"{len(ours)} of the layer's objects {verb} not ready:"
     text = "\n\n".join([head, *blocks]) if ours else "All of the layer's objects are ready."
     if tenants:
         text += "\n\nRefused in tenants' namespaces (no fault of the deployment):\n\n"
-        text += "\n\n".join(_block(finding) for finding in tenants)
+        text += "\n\n".join(_block(finding, environment) for finding in tenants)
     return text
 
 
-def remains_report(found: Sequence[Finding]) -> str:
+def remains_report(found: Sequence[Finding], environment: str) -> str:
     """What is left after a destroy; a line says so when there is nothing."""
     if not found:
         return "The layer's namespaces are gone."
-    return "\n\n".join(["Of the layer is left:", *(_block(finding) for finding in found)])
+    return "\n\n".join(["Of the layer is left:", *(_block(finding, environment) for finding in found)])
 
 
 def drift_report(found: Sequence[Drift], environment: str) -> str:
@@ -52,8 +57,9 @@ def _deletion(one: Ref) -> str:
     return f"kubectl delete {one.kind.lower()} {one.name}{where}"
 
 
-def _block(finding: Finding) -> str:
-    rows = [("node", finding.node), ("reason", finding.reason), ("remedy", finding.remedy)]
+def _block(finding: Finding, environment: str) -> str:
+    remedy = _COMMAND.sub(rf"make \1 ENV={environment}", finding.remedy)
+    rows = [("node", finding.node), ("reason", finding.reason), ("remedy", remedy)]
     return "\n".join([finding.subject, *(line for name, text in rows if text for line in _lines(name, text))])
 
 
