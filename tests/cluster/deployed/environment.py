@@ -29,7 +29,7 @@ EDGE: Object = {"pods": 4, "logs": "api", "priorityClasses": [ALLOWED_CLASS]}
 def raw() -> Object:
     """All of it; the cluster's target is the one that `sim` ships."""
     groups = [(f"cluster.nodeGroups.{name}", group) for name, group in GROUPS.items()]
-    return changed(shipped(), *groups, ("tenants.edge", EDGE))
+    return changed(shipped(), *groups, ("layer.protection", True), ("tenants.edge", EDGE))
 
 
 def settings() -> Settings:
