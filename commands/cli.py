@@ -16,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     try:
         with engine_environment(asked.env) as variables:
-            return exit_status(run_pulumi([*asked.words, "--stack", asked.env], variables))
+            return exit_status(run_pulumi([*asked.words, "--stack", asked.env], variables, ask=True))
     except CommandError as problem:
         sys.stderr.write(f"pulumi: {problem}\n")
         return 2

@@ -138,10 +138,12 @@ def run_pulumi(
     *,
     capture: bool = False,
     listener: Listener | None = None,
+    ask: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     """Runs the CLI in the project's folder and waits for it, through Ctrl-C too.
 
-    Its output passes through, or is captured (standard error within it) where a test wants to read it.
+    Its output passes through, or is captured (standard error within it) where a test wants to read it. It reads our
+    standard input only where `ask` says so: a secret may come that way.
     """
     if not PULUMI.exists():
         raise CommandError(f"{PULUMI} is missing: run `make setup`")
@@ -160,7 +162,7 @@ def run_pulumi(
             [str(PULUMI), "--non-interactive", *arguments],
             cwd=ROOT,
             env=dict(variables),
-            stdin=subprocess.DEVNULL,
+            stdin=None if ask else subprocess.DEVNULL,
             stdout=subprocess.PIPE if capture or listener else None,
             stderr=subprocess.STDOUT if capture else None,
             text=True,
@@ -237,7 +239,14 @@ def run(command: str, environment: str) -> int:
 
 def select_stack(environment: str, variables: Mapping[str, str]) -> int:
     """Makes the environment's stack if there is none yet; returns the exit status."""
-    return exit_status(run_pulumi(["stack", "select", "--create", environment], variables))
+    provider = secrets_provider_arguments(stack_file(environment))
+    return exit_status(run_pulumi(["stack", "select", "--create", environment, *provider], variables))
+
+
+def secrets_provider_arguments(file: Path) -> list[str]:
+    """Returns what makes a new stack use the secrets provider that its file names, such as a KMS key."""
+    provider = stack_settings(file).get("secretsprovider")
+    return ["--secrets-provider", str(provider)] if provider else []
 
 
 def run_watched(

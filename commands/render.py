@@ -13,7 +13,14 @@ from pathlib import Path
 
 import yaml
 
-from commands.engine import engine_environment, exit_status, policy_arguments, run_pulumi, temporary_folder
+from commands.engine import (
+    engine_environment,
+    exit_status,
+    policy_arguments,
+    run_pulumi,
+    secrets_provider_arguments,
+    temporary_folder,
+)
 from commands.environments import CommandError, stack_file
 
 CLUSTER_KEYS = ("shared-observability:cluster", "cluster")
@@ -100,7 +107,8 @@ def render(environment: str, out: Path) -> int:
         )
         update = ["up", "--stack", environment, "--yes", "--skip-preview", "--config-file", str(config)]
         update += ["--suppress-outputs", "--suppress-progress"]
-        for arguments in (["stack", "init", environment, "--no-select"], [*update, *policy_arguments()]):
+        create = ["stack", "init", environment, "--no-select", *secrets_provider_arguments(file)]
+        for arguments in (create, [*update, *policy_arguments()]):
             done = run_pulumi(arguments, variables)
             if done.returncode:
                 return exit_status(done)

@@ -29,7 +29,7 @@ def explain(environment: str) -> tuple[int, str]:
 
     def ask(settings: Settings, kubectl: Kubectl) -> tuple[int, str]:
         found = findings(settings, take(kubectl, settings))
-        return (NOT_READY if any(not f.tenant for f in found) else READY), report(found)
+        return (NOT_READY if any(not f.tenant for f in found) else READY), report(found, environment)
 
     return asked_of_cluster(environment, ask)
 
@@ -39,7 +39,7 @@ def explain_remains(environment: str) -> tuple[int, str]:
 
     def ask(_: Settings, kubectl: Kubectl) -> tuple[int, str]:
         found = list(remains(kubectl.objects("namespaces", LAYER_NAMESPACE, NODES_NAMESPACE)))
-        return (NOT_READY if found else READY), remains_report(found)
+        return (NOT_READY if found else READY), remains_report(found, environment)
 
     return asked_of_cluster(environment, ask)
 

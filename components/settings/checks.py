@@ -213,6 +213,12 @@ def _tenant(path: str, tenant: Raw, groups: Raw, layer: Raw) -> Iterator[Mistake
             "is on, but a tenant's Grafana needs the gateway, which is not part of this version",
             "Write `dashboards: off`, or leave it out",
         )
+    if tenant.get("namespace") == "create" and tenant.get("podSecurity") == "keep":
+        yield Mistake(
+            f"{path}.podSecurity",
+            "is keep, but a namespace that is created has no level to keep, and would admit privileged pods",
+            "Write restricted or baseline",
+        )
     for key in mapping(tenant.get("labels")):
         domain = key.partition("/")[0] if "/" in key else ""
         if domain == PREFIX or domain.endswith(("kubernetes.io", "k8s.io")):
@@ -250,16 +256,12 @@ def _pods(path: str, tenant: Raw) -> Iterator[Mistake]:
             f"is {total}, but its namespaces add up to {sum(numbers)}",
             "Leave it out, or make them equal",
         )
-    own = own_pods(tenant)
-    for name, pods in [("", total), *stated.items()]:
-        if isinstance(pods, int) and 0 < pods < own:
-            where = f"{path}.namespaces.{name}.pods" if name else f"{path}.pods"
-            yield Mistake(
-                where,
-                f"is a quota of {pods}, but the tenant stack itself needs {own}",
-                f"Write {own} or more",
-            )
-            return
+    own, (first, *_) = own_pods(tenant), [*stated, ""]
+    quota = stated[first] if isinstance(stated.get(first), int) else total
+    if isinstance(quota, int) and 0 < quota < own:
+        where = f"{path}.namespaces.{first}.pods" if isinstance(stated.get(first), int) else f"{path}.pods"
+        problem = f"is a quota of {quota}, but the tenant stack itself needs {own}"
+        yield Mistake(where, problem, f"Write {own} or more")
 
 
 def _existing_exporter(layer: Raw, tenants: Raw) -> Iterator[Mistake]:

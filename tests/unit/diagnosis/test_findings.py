@@ -242,8 +242,8 @@ def test_a_tenants_refused_pod_is_told_apart(settings: Settings) -> None:
     message = 'daemonsets.apps "legacy" is forbidden: exceeded quota: shared-observability-pods'
     (found,) = findings(settings, snapshot(healthy(), (event(about, message),)))
     assert found.tenant
-    assert "no fault of the deployment" in report([found])
-    assert report([found]).startswith("All of the layer's objects are ready.")
+    assert "no fault of the deployment" in report([found], "prod")
+    assert report([found], "prod").startswith("All of the layer's objects are ready.")
 
 
 def test_windows_fargate_and_undeclared_nodes_need_no_agent(settings: Settings) -> None:
@@ -285,6 +285,13 @@ def test_each_reason_has_a_remedy_that_names_object_and_node(reason: str, says: 
 
 def test_the_report_is_at_most_as_wide_as_a_terminal(settings: Settings) -> None:
     objects = [*without(healthy(), "Pod", "alloy-web-3"), pending("alloy", "web-3", FULL)]
-    text = report(findings(settings, snapshot(objects)))
+    text = report(findings(settings, snapshot(objects)), "prod")
     assert max(map(len, text.splitlines())) <= WIDTH
     assert text.startswith("1 of the layer's objects is not ready:")
+
+
+def test_a_command_in_a_remedy_names_the_environment_or_it_would_act_on_dev(settings: Settings) -> None:
+    gone = without(healthy(), "DaemonSet", "alloy")
+    text = report(findings(settings, snapshot(gone)), "prod")
+    assert "make repair ENV=prod" in text
+    assert "make up ENV=prod" in text

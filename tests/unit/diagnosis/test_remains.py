@@ -12,7 +12,7 @@ def namespace(name: str, phase: str, *conditions: tuple[str, str, str]) -> dict[
 
 
 def test_nothing_left_is_said_in_a_line() -> None:
-    assert remains_report(list(remains([]))) == "The layer's namespaces are gone."
+    assert remains_report(list(remains([])), "prod") == "The layer's namespaces are gone."
 
 
 def test_a_namespace_that_waits_for_a_finalizer_says_so_in_the_controllers_words() -> None:
@@ -25,7 +25,7 @@ def test_a_namespace_that_waits_for_a_finalizer_says_so_in_the_controllers_words
     (found,) = remains([namespace("observability", "Terminating", fine, waits)])
     assert found.reason == f"it is being deleted: {waits[2]}"
     assert "kubectl describe namespace observability" in found.remedy
-    assert "Namespace observability\n  reason  it is being deleted" in remains_report([found])
+    assert "Namespace observability\n  reason  it is being deleted" in remains_report([found], "prod")
 
 
 def test_a_namespace_that_was_not_reached_and_one_that_just_goes_are_told_apart() -> None:

@@ -81,6 +81,12 @@ WRONG: list[tuple[str, Any, str, str]] = [
     ("tenants.shop.pods", None, "tenants.shop.pods", "quota"),
     ("tenants.shop.pods", 0, "tenants.shop.pods", "at least 1"),
     ("tenants.shop.logs", "agent", "tenants.shop.logs", "node, api or off"),
+    (
+        "tenants.created",
+        {"pods": 5, "namespace": "create", "podSecurity": "keep"},
+        "tenants.created.podSecurity",
+        "level to keep",
+    ),
     ("tenants.shop.podSecurity", "privileged", "tenants.shop.podSecurity", "restricted, baseline or keep"),
     ("tenants.shop.dashboards", True, "tenants.shop.dashboards", "gateway"),
     (
@@ -203,6 +209,11 @@ PATHS = [
     "layer.metrics", "layer.logs", "layer.logs.store", "layer.hostMetrics", "layer.runsOn", "tenants", "tenants.shop",
     "tenants.shop.namespaces", "tenants.shop.labels", "tenants.shop.runsOn", "tenants.shop.limits",
 ]  # fmt: skip
+
+
+def test_a_quota_is_compared_where_the_tenant_stacks_own_pods_are() -> None:
+    own = {"logs": "api", "namespaces": {"a": {"pods": 50}, "b": {"pods": 1}}}
+    assert parsed(changed(INCIDENT, ("tenants.two", own))).tenants["two"].logs == "api"
 
 
 @given(path=st.sampled_from(PATHS), value=JSON)
