@@ -10,7 +10,7 @@ SETUP := @command -v python3 >/dev/null || { echo "Python is missing: install Py
 TIERS := @$(PYTHON) -m commands.tiers
 
 .PHONY: help setup preview up destroy refresh why drift repair take-over pulumi render simulator simulator-stop
-.PHONY: lint types test-unit test-engine test-cluster test-services test-fast test lock clean
+.PHONY: lint types test-unit test-engine test-cluster test-services test-fast test docs bench lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(ROOT)/Makefile
@@ -97,6 +97,10 @@ test-fast: ## lint, types, unit: no tools needed, under 60 s
 test: ## Everything, in tiers with time budgets: under 15 minutes once the tools are there
 	$(SETUP) all
 	$(TIERS) lint types unit engine cluster services
+
+docs: ## Write the generated parts of the documentation
+	$(SETUP) python
+	@$(PYTHON) -m commands.docs
 
 bench: ## What things cost, side by side in one run on an idle machine: the policy pack, the gateway
 	$(SETUP) all
