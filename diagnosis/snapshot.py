@@ -58,11 +58,13 @@ def take(kubectl: Kubectl, settings: Settings) -> Snapshot:
     ours = (LAYER_NAMESPACE, NODES_NAMESPACE)
     tenants = [n for name, tenant in settings.tenants.items() for n in tenant.namespaces or (name,)]
     warnings = kubectl.objects("events", "--all-namespaces", "--field-selector", "type=Warning")
+    nodes_and_namespaces = kubectl.objects("nodes,namespaces")
     return Snapshot(
-        nodes=kubectl.objects("nodes"),
+        nodes=[item for item in nodes_and_namespaces if item["kind"] == "Node"],
         objects=[item for namespace in ours for item in kubectl.objects(KINDS, "--namespace", namespace)],
         events=[event for event in warnings if _matters(event, ours, tenants)],
-        namespaces=frozenset(item["metadata"]["name"] for item in kubectl.objects("namespaces", *ours)),
+        namespaces=frozenset(ours)
+        & {item["metadata"]["name"] for item in nodes_and_namespaces if item["kind"] == "Namespace"},
     )
 
 

@@ -94,6 +94,10 @@ class Checkout:
         """What the state says."""
         return dict(json.loads(self.state_file.read_text())["checkpoint"]["latest"])
 
+    def is_deployed(self) -> bool:
+        """Whether the state knows any object."""
+        return self.state_file.exists() and bool(self.state().get("resources"))
+
     # --- commands ---
 
     def start(self, module: str, *arguments: str, last: Sequence[str] = ()) -> "subprocess.Popen[str]":

@@ -28,15 +28,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="package")
-def checkout(
+def made(
     kube: Kube, control_plane: ControlPlane, untouched: Snapshot, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Checkout]:
-    """The environment, deployed by `make up`."""
+    """A checkout for the environment, and an app team."""
     kube.apply(teams.namespace(TEAM), teams.deployment(TEAM))
     kube.wait_for_pods(teams.REPLICAS, TEAM)
-    made = Checkout(tmp_path_factory.mktemp("failures") / "checkout", control_plane.kubeconfig, SETTINGS)
     try:
-        made.up()
-        yield made
+        yield Checkout(tmp_path_factory.mktemp("failures") / "checkout", control_plane.kubeconfig, SETTINGS)
     finally:
         restore(kube, untouched)
+
+
+@pytest.fixture(scope="module")
+def checkout(made: Checkout) -> Checkout:
+    """The environment, deployed by `make up`: once, and again if a module has destroyed it."""
+    if not made.is_deployed():
+        made.up()
+    return made

@@ -15,9 +15,9 @@ def namespaces(kube: Kube) -> None:
     kube.apply(*(teams.namespace(name) for name in NAMES))
 
 
-def come(pods: int = 1) -> list[Change]:
-    """All twelve, with so many pods each."""
-    return [(f"tenants.{name}", {"pods": pods}) for name in NAMES]
+def come() -> list[Change]:
+    """All twelve, with one pod each."""
+    return [(f"tenants.{name}", {"pods": 1}) for name in NAMES]
 
 
 def go() -> list[Change]:
@@ -32,12 +32,12 @@ def quotas(kube: Kube) -> list[str]:
     return sorted(f"{place['namespace']}/{place['name']}" for place in places)
 
 
-def all_there(kube: Kube, pods: int = 1) -> bool:
+def all_there(kube: Kube) -> bool:
     """Whether each namespace has its label and exactly its two quotas, with their values."""
     wanted = sorted(f"{name}/{quota}" for name in NAMES for quota in (PODS_QUOTA, PRIORITY_QUOTA))
     limits = {kube.get("resourcequotas", PODS_QUOTA, name)["spec"]["hard"]["pods"] for name in NAMES}
     labels = {kube.get("namespaces", name)["metadata"]["labels"].get(TENANT_LABEL) for name in NAMES}
-    return quotas(kube) == wanted and limits == {str(pods)} and labels == set(NAMES)
+    return quotas(kube) == wanted and limits == {"1"} and labels == set(NAMES)
 
 
 def all_gone(kube: Kube) -> bool:

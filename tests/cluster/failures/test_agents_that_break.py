@@ -85,4 +85,4 @@ def test_agents_that_break_after_a_good_deployment_are_found_where_the_engine_sa
     wait_until(lambda: one_agent_on_each_node(kube), SECONDS, "the agents do not come back")
     why = checkout.why()
     assert (why.status, why.said) == (0, "All of the layer's objects are ready.\n")
-    checkout.up(within(60))
+    checkout.change(within(60))

@@ -50,4 +50,3 @@ def test_a_namespace_that_a_finalizer_holds_is_named_and_the_next_destroy_leaves
     assert everything(kube, lambda item: is_labelled(item) or is_touched(item)) == {}
     assert kube.find("namespaces", NODES_NAMESPACE) is None
     assert set(kube.get("namespaces", TEAM)["metadata"]["labels"]) == {"kubernetes.io/metadata.name"}
-    checkout.up()
