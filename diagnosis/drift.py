@@ -20,6 +20,7 @@ Manifest = Mapping[str, Any]
 _SECRET = "4dabf18193072939515e22adb298388d"  # noqa: S105 - a public constant of the engine
 # Of these every key counts: one that somebody added is a right, a limit or a text that nobody declared.
 _WHOLE = ("data", "binaryData", "hard", "rules", "subjects", "roleRef", "podSelector")
+UNFINISHED = "its last rollout did not end; the next deployment goes on with it"
 _INDEX = re.compile(r"\[\d+\]$")
 _SHOWN = 60
 _QUANTITY = re.compile(r"^([0-9]+(?:\.[0-9]+)?)(m|k|Ki|M|Mi|G|Gi|T|Ti)?$")
@@ -122,8 +123,8 @@ def drifts(state: Sequence[Declared], live: Mapping[Ref, Manifest], ours: Sequen
     found: list[Drift] = []
     for item in state:
         if item.unfinished:
-            continue
-        if item.ref not in live:
+            found.append(Drift(item.ref, (UNFINISHED,), item.urn))
+        elif item.ref not in live:
             found.append(Drift(item.ref, ("it does not exist",), item.urn, gone=True))
         elif what := tuple(differences(item.manifest, live[item.ref])):
             found.append(Drift(item.ref, what, item.urn))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from commands.repair import replacements
-from diagnosis.drift import Declared, Drift, Ref, declared, differences, drifts, ref
+from diagnosis.drift import UNFINISHED, Declared, Drift, Ref, declared, differences, drifts, ref
 from diagnosis.report import drift_report
 
 SIGNATURE = "4dabf18193072939515e22adb298388d"
@@ -165,8 +165,9 @@ def test_what_is_gone_and_what_the_state_does_not_know_are_drift() -> None:
     assert drifts(items, {ref(known): known}, [known]) == []
 
 
-def test_a_rollout_that_the_next_deployment_goes_on_with_is_no_drift() -> None:
-    assert drifts([Declared("urn:c", config_map(a="1"), unfinished=True)], {}, []) == []
+def test_a_rollout_that_did_not_end_is_told_and_not_compared() -> None:
+    (found,) = drifts([Declared("urn:c", config_map(a="1"), unfinished=True)], {}, [])
+    assert (found.what, found.urn, found.gone) == ((UNFINISHED,), "urn:c", False)
 
 
 def test_objects_of_controllers_and_kept_namespaces_are_not_called_unknown() -> None:
