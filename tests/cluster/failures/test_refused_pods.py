@@ -4,13 +4,14 @@ import time
 
 from components.names import ALLOY, LAYER_NAMESPACE, NODES_NAMESPACE, POD_SECURITY_LABEL, PROMETHEUS
 from simulator.api import Object
+from simulator.waiting import wait_until
 from tests.cluster.failures.checkout import Checkout
 from tests.cluster.failures.environment import ALLOY_SET, blocks, new_config, one_agent_on_each_node, within
 from tests.support.deployment import Change
 from tests.support.kube import Kube
 
 BOUND = 300  # what the deployment may wait; it must not
-AT_ONCE = 60  # seconds for the whole deployment, on a busy machine
+AT_ONCE = 120  # seconds for the whole deployment, on a busy machine
 THEIRS: Object = {
     "apiVersion": "v1",
     "kind": "ResourceQuota",
@@ -52,6 +53,12 @@ def test_pods_that_somebody_elses_quota_refuses_end_the_wait_and_the_next_deploy
 ) -> None:
     kube.create(THEIRS)
     try:
+        # Until its controller has seen it, a quota refuses everything as of unknown status.
+        wait_until(
+            lambda: "hard" in kube.get("resourcequotas", "theirs", LAYER_NAMESPACE).get("status", {}),
+            60,
+            "the quota has a status",
+        )
         started = time.monotonic()
         said = checkout.fails(new_config())
         assert time.monotonic() - started < AT_ONCE
