@@ -142,6 +142,14 @@ def secret_volume(name: str, secret: str) -> core.VolumeArgs:
     )
 
 
+def secrets_volume(name: str, secrets: list[str]) -> core.VolumeArgs:
+    """Several Secrets as one folder."""
+    sources = [core.VolumeProjectionArgs(secret=core.SecretProjectionArgs(name=secret)) for secret in secrets]
+    return core.VolumeArgs(
+        name=name, projected=core.ProjectedVolumeSourceArgs(sources=sources, default_mode=0o440)
+    )
+
+
 def empty_dir(name: str, size: str) -> core.VolumeArgs:
     """Scratch space of a container whose root is read-only."""
     return core.VolumeArgs(name=name, empty_dir=core.EmptyDirVolumeSourceArgs(size_limit=size))

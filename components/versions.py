@@ -31,6 +31,7 @@ IMAGES = {
     "node-exporter": f"quay.io/prometheus/node-exporter:v{NODE_EXPORTER}",
     "kube-state-metrics": f"registry.k8s.io/kube-state-metrics/kube-state-metrics:v{KUBE_STATE_METRICS}",
     "prometheus": f"quay.io/prometheus/prometheus:v{PROMETHEUS}",
+    "prom-label-proxy": f"quay.io/prometheuscommunity/prom-label-proxy:v{PROM_LABEL_PROXY}",
     "loki": f"docker.io/grafana/loki:{LOKI}",
     # Alpine, not distroless: its wget is what probes Loki on the pod's loopback address.
     "nginx": f"docker.io/nginxinc/nginx-unprivileged:{NGINX}-alpine",

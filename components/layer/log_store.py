@@ -69,12 +69,11 @@ class LokiStore(pulumi.ComponentResource):
         self.register_outputs({})
 
     def _token_map(self) -> str:
-        key = self._context.settings.gateway_key.get_secret_value()
+        """While the gateway key is replaced both keys' tokens are good: an agent drops what is answered with 401."""
+        keys = credentials.gateway_keys(self._context.settings)
+        roles: tuple[loki_sidecar.Role, ...] = ("push", "scrape", "gateway")
         return loki_sidecar.token_map(
-            {
-                "push": [credentials.layer_token(key, "push")],
-                "scrape": [credentials.layer_token(key, "scrape")],
-            }
+            {role: [credentials.layer_token(key, role) for key in keys] for role in roles}
         )
 
     def _versioned(self, name: str, file: str, text: str) -> VersionedConfig:

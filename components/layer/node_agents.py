@@ -29,9 +29,24 @@ class NodeAgents(pulumi.ComponentResource):
     config: VersionedConfig
     """Its configuration; it lists no tenant, so adding one rolls no agent."""
 
-    def __init__(self, name: str, context: Context, *, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        context: Context,
+        *,
+        stores: list[pulumi.Resource],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """Declares the agents.
+
+        Args:
+            name: logical name.
+            context: of the environment.
+            stores: what they push to; a new credential is known there before the agents have it.
+            opts: options of this component.
+        """
         super().__init__("shared-observability:layer:NodeAgents", name, None, opts)
-        self._context = context
+        self._context, self._stores = context, stores
         account = self._account()
         credential = self._credential()
         self.config = self._config()
@@ -74,6 +89,7 @@ class NodeAgents(pulumi.ComponentResource):
             namespace=names.NODES_NAMESPACE,
             context=self._context,
             parent=self,
+            depends_on=self._stores if self._context.settings.gateway_key_previous else [],
         )
 
     def _config(self) -> VersionedConfig:

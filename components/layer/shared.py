@@ -5,6 +5,7 @@ import pulumi
 from components import names
 from components.context import Context
 from components.layer import parts
+from components.layer.gateway import Gateway
 from components.layer.host_metrics import NodeExporter
 from components.layer.kube_state_metrics import KubeStateMetrics
 from components.layer.log_store import LokiStore
@@ -35,30 +36,43 @@ class SharedLayer(pulumi.ComponentResource):
                 parent=self, depends_on=[self._namespaces.layer, self._namespaces.nodes]
             ),
         )
-        configs = [*self._declare_agents(name), *self._declare_metrics(name), *self._declare_logs(name)]
+        metrics, logs = self._declare_metrics(name), self._declare_logs(name)
+        stores: list[pulumi.Resource] = [store for store in (metrics, logs) if store is not None]
+        configs = [
+            *([metrics.config] if metrics else []),
+            *(logs.configs if logs else []),
+            *self._declare_agents(name, stores),
+            *self._declare_gateway(name, stores),
+        ]
         self.config_history = {config.name: config.history for config in configs}
         self.register_outputs({})
 
-    def _declare_agents(self, name: str) -> list[VersionedConfig]:
+    def _declare_agents(self, name: str, stores: list[pulumi.Resource]) -> list[VersionedConfig]:
         agents = parts.node_agents(self._context.settings)
         options = pulumi.ResourceOptions(parent=self, depends_on=[self._namespaces.nodes, self._priority])
         if names.NODE_EXPORTER in agents:
             NodeExporter(f"{name}-node-exporter", self._context, opts=options)
         if names.ALLOY not in agents:
             return []
-        return [NodeAgents(f"{name}-node-agents", self._context, opts=options).config]
+        return [NodeAgents(f"{name}-node-agents", self._context, stores=stores, opts=options).config]
 
-    def _declare_metrics(self, name: str) -> list[VersionedConfig]:
+    def _declare_metrics(self, name: str) -> PrometheusStore | None:
         store = self._context.settings.layer.metrics
         if store == "off":
-            return []
+            return None
         options = pulumi.ResourceOptions(parent=self, depends_on=[self._namespaces.layer])
         KubeStateMetrics(f"{name}-kube-state-metrics", self._context, opts=options)
-        return [PrometheusStore(f"{name}-metrics-store", self._context, store, opts=options).config]
+        return PrometheusStore(f"{name}-metrics-store", self._context, store, opts=options)
 
-    def _declare_logs(self, name: str) -> list[VersionedConfig]:
+    def _declare_logs(self, name: str) -> LokiStore | None:
         store = self._context.settings.layer.logs
         if store == "off":
+            return None
+        options = pulumi.ResourceOptions(parent=self, depends_on=[self._namespaces.layer])
+        return LokiStore(f"{name}-log-store", self._context, store, opts=options)
+
+    def _declare_gateway(self, name: str, stores: list[pulumi.Resource]) -> list[VersionedConfig]:
+        if names.GATEWAY not in parts.deployments(self._context.settings):
             return []
         options = pulumi.ResourceOptions(parent=self, depends_on=[self._namespaces.layer])
-        return LokiStore(f"{name}-log-store", self._context, store, opts=options).configs
+        return [Gateway(f"{name}-gateway", self._context, stores=stores, opts=options).config]

@@ -23,6 +23,9 @@ def mounted(recorded: Environment, key: str, field: str) -> Iterator[tuple[Objec
         for volume in (workload.pod or {}).get("volumes", []):
             if key in volume:
                 yield workload, volume[key][field]
+            for source in volume.get("projected", {}).get("sources", []):
+                if key in source:
+                    yield workload, source[key]["name"]
 
 
 def test_every_configuration_is_immutable_and_named_after_its_content_but_those_reread_at_run_time(
