@@ -6,16 +6,12 @@
 import json
 from pathlib import Path
 
-import yaml
-
-from components import names
-from components.cluster.pod_budget import AgentsPerNode, LayerPods, budget
+from components.budget import agents_per_node, layer_pods
+from components.cluster.pod_budget import budget
 from components.cluster.pod_budget_output import as_output
 from components.cluster.pod_budget_table import refusal, table
 from components.cluster.pod_remedies import remedies
-from components.layer import parts
-from components.settings.load import parse
-from components.settings.model import Settings
+from components.settings.stack_file import read_settings
 
 ROOT = Path(__file__).parent.parent
 DOC = ROOT / "docs" / "pod-budget.md"
@@ -26,8 +22,8 @@ TOO_MANY = 700  # pods of `shop` in the commented line of Pulumi.dev.yaml
 
 def generated() -> dict[str, str]:
     """Each generated part by the name of its marker."""
-    settings = _dev()
-    agents, layer = _agents(settings), _layer(settings)
+    settings = read_settings(STACK, PROJECT, "dev")
+    agents, layer = agents_per_node(settings), layer_pods(settings)
     found = budget(settings, agents, layer)
     shop = settings.tenants["shop"].model_copy(update={"pods": TOO_MANY})
     larger = settings.model_copy(update={"tenants": {**settings.tenants, "shop": shop}})
@@ -46,22 +42,6 @@ def filled(text: str) -> str:
         _, end, after = rest.partition("<!-- end -->")
         text = f"{before}{marker}{part}\n{end}{after}"
     return text
-
-
-def _dev() -> Settings:
-    config = yaml.safe_load(STACK.read_text(encoding="utf-8"))["config"]
-    key = f"{PROJECT}:gatewayKey"
-    plain = {name: json.dumps(value) for name, value in config.items() if name != key}
-    return parse({**plain, key: "-" * 32}, {key}, PROJECT, "dev")  # the budget has no use for the real key
-
-
-def _agents(settings: Settings) -> AgentsPerNode:
-    daemon_sets = parts.node_agents(settings)
-    return AgentsPerNode(pods=len(daemon_sets), host_network=daemon_sets.count(names.NODE_EXPORTER))
-
-
-def _layer(settings: Settings) -> list[LayerPods]:
-    return [LayerPods(name, 1) for name in parts.deployments(settings)]
 
 
 def _block(language: str, text: str) -> str:
