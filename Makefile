@@ -9,7 +9,7 @@ PYTHON := $(ROOT)/.venv/bin/python
 SETUP := @command -v python3 >/dev/null || { echo "Python is missing: install Python 3.11" >&2; exit 1; }; $(ROOT)/toolchain/setup
 TIERS := @$(PYTHON) -m commands.tiers
 
-.PHONY: help setup preview up destroy refresh why drift repair render simulator simulator-stop
+.PHONY: help setup preview up destroy refresh why drift repair take-over render simulator simulator-stop
 .PHONY: lint types test-unit test-engine test-cluster test-services test-fast test lock clean
 
 help: ## List the commands
@@ -45,6 +45,10 @@ drift: ## Show what in the cluster is not as it was deployed, by ENV=dev
 repair: ## Deploy, and take back what somebody else has changed, by ENV=dev
 	$(SETUP) python engine
 	@$(PYTHON) -m commands.repair --env '$(ENV)'
+
+take-over: ## The same where the state is lost: take its objects over from the cluster, by ENV=dev
+	$(SETUP) python engine
+	@$(PYTHON) -m commands.repair --take-over --env '$(ENV)'
 
 render: ## Write all manifests of an environment as YAML, by ENV=dev OUT=folder
 	$(SETUP) python engine

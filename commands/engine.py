@@ -228,11 +228,16 @@ def policy_arguments() -> list[str]:
 def run(command: str, environment: str) -> int:
     """Runs one of `COMMANDS` on an environment and returns the engine's exit status."""
     with engine_environment(environment) as variables:
-        selected = run_pulumi(["stack", "select", "--create", environment], variables)
-        if selected.returncode:
-            return exit_status(selected)
+        status = select_stack(environment, variables)
+        if status:
+            return status
         status, watch = run_watched(command, environment, variables)
         return conclude(command, environment, status, watch, exporter(environment, variables))
+
+
+def select_stack(environment: str, variables: Mapping[str, str]) -> int:
+    """Makes the environment's stack if there is none yet; returns the exit status."""
+    return exit_status(run_pulumi(["stack", "select", "--create", environment], variables))
 
 
 def run_watched(

@@ -6,18 +6,20 @@ edited Roles and bindings above all, is replaced: deleted and made again, within
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from commands.aftermath import conclude
-from commands.engine import engine_environment, exporter, run_watched
+from commands.engine import engine_environment, exporter, run_watched, select_stack
 from commands.environments import CommandError, stack_file
 from commands.state import objects_of
 from commands.why import UNREADABLE, cluster_of
 from components.cluster.kubectl import ClusterUnreachableError, Kubectl
+from components.cluster.lost_state import TAKE_OVER_VARIABLE
 from components.settings.mistakes import SettingsError
 from components.settings.stack_file import read_settings
-from diagnosis.declared_objects import found_drifts
-from diagnosis.drift import Drift
+from diagnosis.declared_objects import found_drifts, labelled
+from diagnosis.drift import Declared, Drift, ref
+from diagnosis.managers import all_stale, give_up
 
 # Fields that somebody else has set become ours again; without it such a field is a conflict, and the deployment fails.
 FORCE = {"PULUMI_K8S_ENABLE_PATCH_FORCE": "true"}
@@ -43,11 +45,15 @@ def replacements(found: Sequence[Drift], *kinds: str) -> list[str]:
     ]
 
 
-def repair(environment: str) -> int:
+def repair(environment: str, *, take_over: bool = False) -> int:
     """Repairs, and returns the exit status: of the deployment, and 1 if something is still not as declared.
 
+    Args:
+        environment: which.
+        take_over: also objects with the stack's label that its state does not know, since it is lost.
+
     Raises:
-        CommandError: if there is no such environment, or no state.
+        CommandError: if there is no such environment.
         SettingsError: if its settings are wrong.
         ClusterUnreachableError: if the cluster does not answer.
     """
@@ -55,26 +61,34 @@ def repair(environment: str) -> int:
     if kubectl is None:
         raise CommandError(f"{environment} is rendered to files: there is no cluster to repair")
     with engine_environment(environment) as variables:
-        forced = {**variables, **FORCE}
-        unseen = replacements(_drifts(kubectl, environment, variables), *UNSEEN)
+        export = exporter(environment, variables)
+        forced = {**variables, **FORCE, **({TAKE_OVER_VARIABLE: environment} if take_over else {})}
+        status = select_stack(environment, variables)
+        if status:
+            return status
+        unseen = replacements(found_drifts(kubectl, environment, objects_of(export())), *UNSEEN)
         status, watch = run_watched("up", environment, forced, ["--refresh", *unseen])
-        left = [] if status else replacements(_drifts(kubectl, environment, variables))
+        left = [] if status else _what_is_left(kubectl, environment, objects_of(export()))
         if left:
             status, watch = run_watched("up", environment, forced, left)
-        return conclude("up", environment, status, watch, exporter(environment, variables))
+        return conclude("up", environment, status, watch, export)
 
 
-def _drifts(kubectl: Kubectl, environment: str, variables: Mapping[str, str]) -> list[Drift]:
-    return found_drifts(kubectl, environment, objects_of(exporter(environment, variables)()))
+def _what_is_left(kubectl: Kubectl, environment: str, state: Sequence[Declared]) -> list[str]:
+    """Frees the objects of managers that nobody knows any more; gives the arguments that replace what still differs."""
+    ours = {ref(item): item for item in labelled(kubectl, environment)}
+    give_up(kubectl, list(all_stale(state, ours)))
+    return replacements(found_drifts(kubectl, environment, state))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line."""
     parser = argparse.ArgumentParser(prog="python -m commands.repair", description=__doc__)
     parser.add_argument("--env", required=True, help="the environment: dev for Pulumi.dev.yaml")
+    parser.add_argument("--take-over", action="store_true", help="also what a lost state does not know")
     asked = parser.parse_args(arguments)
     try:
-        return repair(asked.env)
+        return repair(asked.env, take_over=asked.take_over)
     except (CommandError, SettingsError, ClusterUnreachableError) as problem:
         sys.stderr.write(f"repair: {problem}\n")
         return UNREADABLE

@@ -22,18 +22,17 @@ def _python(*arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-m", *arguments)
 
 
-def _tests(*folders: str) -> tuple[str, ...]:
+def _tests(*folders: str, workers: int = 0) -> tuple[str, ...]:
     # The plugin fails a tier in which nothing ran or something was skipped: green must mean tested.
-    return _python(
-        "pytest", "-p", "commands.nothing_skipped", "-q", *(f"tests/{folder}" for folder in folders)
-    )
+    options = ("-p", "commands.nothing_skipped", "-q", "-n", str(workers))
+    return _python("pytest", *options, *(f"tests/{folder}" for folder in folders))
 
 
 # Fast ones first. The first three are `make test-fast` and need no tools: 60 s; all: under 15 minutes.
 TIERS = {
     "lint": Tier(5, (_python("ruff", "check", "."), _python("ruff", "format", "--check", "."))),
     "types": Tier(20, (_python("mypy"),)),
-    "unit": Tier(35, (_tests("unit", "policies"),)),
+    "unit": Tier(35, (_tests("unit", "policies", workers=2),)),
     "engine": Tier(240, (_tests("engine", "policies/engine"),)),
     "cluster": Tier(420, (_tests("cluster", "policies/cluster"),)),
     "services": Tier(120, (_tests("services"),)),

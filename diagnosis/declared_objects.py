@@ -24,7 +24,10 @@ def labelled(kubectl: Kubectl, stack: str) -> list[Manifest]:
     Raises:
         ClusterUnreachableError: if the cluster does not answer.
     """
-    return list(kubectl.objects(",".join(KINDS), "--all-namespaces", "--selector", f"{OWNER_LABEL}={stack}"))
+    selector = f"{OWNER_LABEL}={stack}"
+    return list(
+        kubectl.objects(",".join(KINDS), "--all-namespaces", "--selector", selector, "--show-managed-fields")
+    )
 
 
 def live(kubectl: Kubectl, state: Sequence[Declared], ours: Iterable[Manifest]) -> dict[Ref, Manifest]:

@@ -49,11 +49,13 @@ class Declared:
         urn: the engine's name of it.
         manifest: as it was declared.
         unfinished: the engine has not brought it to what is declared, and will go on with it at the next `up`.
+        manager: field manager by which the engine sets its fields; empty if the state does not tell.
     """
 
     urn: str
     manifest: Manifest
     unfinished: bool
+    manager: str = ""
 
     @property
     def ref(self) -> Ref:
@@ -88,7 +90,12 @@ def declared(exported: Mapping[str, Any]) -> list[Declared]:
     """The objects of a state as `pulumi stack export --show-secrets` gives it."""
     resources: Sequence[Mapping[str, Any]] = (exported.get("deployment") or {}).get("resources") or []
     return [
-        Declared(r["urn"], _revealed(r["inputs"]), bool(r.get("initErrors")))
+        Declared(
+            r["urn"],
+            _revealed(r["inputs"]),
+            bool(r.get("initErrors")),
+            str(r.get("outputs", {}).get("__fieldManager") or ""),
+        )
         for r in resources
         if r["type"].startswith("kubernetes:") and not r.get("delete") and "metadata" in r.get("inputs", {})
     ]

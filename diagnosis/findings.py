@@ -4,6 +4,7 @@ DESIRED of a DaemonSet is not asked: it forgets nodes that are not ready or carr
 healthy.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ from diagnosis.pods import is_going, is_ready, node_of, reason_of
 from diagnosis.snapshot import REFUSED, Object, Snapshot
 
 SHOWN_NODES = 5
+# How long the kubelet waits before it tries again: the same reason, at another moment.
+_TIMES = re.compile(r"\b(\d+m)?\d+s\b")
 
 
 def findings(settings: Settings, snapshot: Snapshot) -> list[Finding]:
@@ -59,18 +62,31 @@ def _agents(app: str, settings: Settings, snapshot: Snapshot) -> Iterator[Findin
     by_node = {node_of(pod): pod for pod in sorted(pods, key=is_ready)}
     nodes = {node["metadata"]["name"]: node for node in snapshot.nodes}
     refused: list[str] = []
+    unready: list[Object] = []
     for node, group in sorted(declared_nodes(settings, list(snapshot.nodes)).items()):
         if node in by_node:
-            if not is_ready(by_node[node]):
-                yield _told(subject, reason_of(by_node[node], snapshot), _of_pod(by_node[node]), node)
+            unready += [] if is_ready(by_node[node]) else [by_node[node]]
         elif tainted := _tainted(subject, nodes[node], group, settings):
             yield tainted
         elif refusals:
             refused.append(node)
         else:
             yield _no_agent(subject, node, group)
+    yield from _by_reason(subject, unready, snapshot)
     if refused:
         yield _told(subject, _refusal(refusals), subject, _some(refused))
+
+
+def _by_reason(subject: str, pods: Sequence[Object], snapshot: Snapshot) -> Iterator[Finding]:
+    """One finding for all nodes with the same reason, told of the first: a bad image is the same on all."""
+    alike: dict[str, list[Object]] = {}
+    for pod in pods:
+        own = re.compile("|".join(re.escape(str(pod["metadata"][key])) for key in ("name", "uid")))
+        alike.setdefault(_TIMES.sub("", own.sub("", reason_of(pod, snapshot))), []).append(pod)
+    for group in alike.values():
+        first, nodes = group[0], [node_of(pod) for pod in group]
+        reason = reason_of(first, snapshot)
+        yield Finding(subject, _some(nodes), reason, remedy_for(reason, _of_pod(first), nodes[0]))
 
 
 def _refusal(events: Sequence[Object]) -> str:

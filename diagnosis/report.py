@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from textwrap import wrap
 
-from diagnosis.drift import Drift
+from diagnosis.drift import Drift, Ref
 from diagnosis.finding import Finding
 
 WIDTH = 100
@@ -34,15 +34,17 @@ def drift_report(found: Sequence[Drift], environment: str) -> str:
     if not found:
         return "The cluster holds what was deployed, unchanged."
     head = f"{len(found)} object{'s are' if len(found) > 1 else ' is'} not as deployed:"
-    blocks = [
-        "\n".join([str(one.ref), *(line for what in one.what for line in _lines("", what))]) for one in found
-    ]
-    ways = (
-        [f"Back to what was deployed: make repair ENV={environment}"] if any(one.urn for one in found) else []
-    )
-    if any(not one.urn for one in found):
-        ways.append("What the state does not know is removed by: kubectl delete <kind> <name> -n <namespace>")
+    blocks = ["\n".join([str(one.ref), *(f"  {what}" for what in one.what)]) for one in found]
+    unknown = [one.ref for one in found if not one.urn]
+    ways = [f"Back to what was deployed: make repair ENV={environment}"] if len(unknown) < len(found) else []
+    if unknown:
+        ways += ["To remove what the state does not know:", *(f"  {_deletion(one)}" for one in unknown)]
     return "\n\n".join([head, *blocks, "\n".join(ways)])
+
+
+def _deletion(one: Ref) -> str:
+    where = f" -n {one.namespace}" if one.namespace else ""
+    return f"kubectl delete {one.kind.lower()} {one.name}{where}"
 
 
 def _block(finding: Finding) -> str:

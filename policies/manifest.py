@@ -51,7 +51,7 @@ class Manifest:
     @property
     def api_version(self) -> str:
         """`apps/v1`; for resources of other providers the part of the type before the last colon."""
-        return self.root["apiVersion"].text or self._from_token(1)
+        return self.root["apiVersion"].text or self._from_token(1).removeprefix("core/")
 
     @property
     def group(self) -> str:

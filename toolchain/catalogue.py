@@ -10,6 +10,7 @@ SDK = "github.com/pulumi/pulumi/sdk/v3"
 CLI = "github.com/pulumi/pulumi/pkg/v3"
 KWOK = "sigs.k8s.io/kwok"
 PROMETHEUS = "github.com/prometheus/prometheus"
+LABEL_PROXY = "github.com/prometheus-community/prom-label-proxy"
 
 
 def pulumi(version: str) -> Tool:
@@ -48,7 +49,9 @@ def service_tools(pinned: dict[str, Any]) -> list[Tool]:
         Binary("promtool", f"{PROMETHEUS}/cmd/promtool", PROMETHEUS, 30, variable),
     )
     syntax = Binary("alloy-syntax", ".", "github.com/grafana/alloy/syntax", 5)
+    label_proxy = Binary("prom-label-proxy", LABEL_PROXY, LABEL_PROXY, 25)
     return [
+        Tool("prom-label-proxy", pinned["PROM_LABEL_PROXY"], "label-proxy", (label_proxy,)),
         Tool("prometheus", version, "prometheus", servers, version_command=("--version",)),
         Tool("alloy-syntax", pinned["ALLOY_SYNTAX"], "alloy-syntax", (syntax,)),
     ]

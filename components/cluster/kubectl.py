@@ -1,4 +1,6 @@
-"""Reads a cluster by kubectl: exactly the stated kubeconfig and context, nothing from the environment, never a write.
+"""Reads a cluster by kubectl: exactly the stated kubeconfig and context, nothing from the environment.
+
+The program never writes by it; of the commands `make repair` alone does, and says so.
 
 kubectl is what every platform engineer's kubeconfig is known to work with: exec plugins, proxies and certificates need
 no second implementation here.

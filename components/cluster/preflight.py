@@ -14,6 +14,7 @@ from components import names
 from components.cluster import live as cluster
 from components.cluster.kubectl import ClusterUnreachableError, Kubectl
 from components.cluster.live import Live, LiveNamespace, is_stricter
+from components.cluster.lost_state import refuse_lost_state
 from components.cluster.ownership import foreign_objects
 from components.settings.load import ALREADY_SHOWN
 from components.settings.mistakes import Mistake, SettingsError
@@ -54,7 +55,9 @@ def check_or_exit(settings: Settings) -> Preflight:
     stack = pulumi.get_stack()
     outputs = last_outputs()
     try:
-        return check(settings, _live(settings), outputs, stack)
+        live = _live(settings)
+        refuse_lost_state(live, outputs, stack)
+        return check(settings, live, outputs, stack)
     except SettingsError as error:
         pulumi.log.error(str(error))
         raise SystemExit(ALREADY_SHOWN) from None

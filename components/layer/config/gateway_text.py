@@ -94,6 +94,7 @@ http {{
     # Before any location, so that no path is open.
     if ($identity = "") {{ return 401; }}
     if ($known_method = "") {{ return 405; }}
+    if ($path = "{_HIDDEN}") {{ return 403; }}
 {indent("".join(locations), 4)}
     location @refused_upstream {{ return 502; }}
     location / {{ return 403; }}
@@ -199,14 +200,16 @@ limit_req_status 429;
 limit_conn_status 429;"""
 
 
-# No query, no header of the client's but the method, and no path that holds what could be a token.
-_LOGGING = """\
-map $uri $path {
+# No query, no header of the client's but the method, and no path that holds what could be a token; such a path does not
+# go on either, since a store would log it.
+_HIDDEN = "(not logged)"
+_LOGGING = f"""\
+map $uri $path {{
   default $uri;
-  "~[0-9A-Fa-f]{40}" "(not logged)";
-}
-log_format access escape=json '{"time":"$time_iso8601","role":"$role","tenant":"$tenant","method":"$request_method",'
-  '"path":"$path","status":"$status","bytes":"$bytes_sent","seconds":"$request_time","upstream":"$upstream_status"}';
+  "~[0-9A-Fa-f]{{40}}" "{_HIDDEN}";
+}}
+log_format access escape=json '{{"time":"$time_iso8601","role":"$role","tenant":"$tenant","method":"$request_method",'
+  '"path":"$path","status":"$status","bytes":"$bytes_sent","seconds":"$request_time","upstream":"$upstream_status"}}';
 access_log /dev/stdout access;"""
 
 
@@ -263,9 +266,11 @@ def _sending(url: str, headers: list[tuple[str, str]], pushes: bool) -> list[str
     """A read has no body. A store that refuses the layer's credential, as while a key is being replaced, is 502, which
     a collector tries again, and not 401, which it does not."""
     body = [] if pushes else ["client_max_body_size 64k;", "proxy_pass_request_body off;"]
+    # Without this nginx announces the body that it does not send, and the server behind takes the next request for it.
+    length = [] if pushes else [("Content-Length", '""')]
     return [
         *body,
-        *nginx.passing(url, headers, read_timeout=f"{LONGEST_REQUEST_SECONDS}s"),
+        *nginx.passing(url, [*headers, *length], read_timeout=f"{LONGEST_REQUEST_SECONDS}s"),
         "proxy_connect_timeout 5s;",
         "proxy_hide_header Location;",
         "proxy_hide_header Set-Cookie;",

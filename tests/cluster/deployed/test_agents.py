@@ -1,6 +1,5 @@
 """Node agents, counted by the nodes that their pods are bound to: what a DaemonSet desires forgets nodes."""
 
-import re
 from collections import Counter
 
 import pytest
@@ -11,7 +10,7 @@ from simulator.nodes import Nodes
 from tests.cluster.deployed import environment
 from tests.support.agents import AGENTS, add_full_node, nodes_of
 from tests.support.deployment import Deployment
-from tests.support.inventory import everything, is_labelled, versions
+from tests.support.inventory import everything, is_labelled
 from tests.support.kube import Kube, is_ready, wait_until
 
 DECLARED = {node["metadata"]["name"] for node in environment.declared_nodes()}
@@ -43,7 +42,9 @@ def test_every_pod_of_the_layer_runs_and_beside_the_agents_there_are_at_most_six
     assert [pod for pod in [*agents, *others] if not is_ready(pod)] == []
     assert len(agents) == len(AGENTS) * len(DECLARED)
     names = Counter(pod["metadata"]["labels"]["app.kubernetes.io/name"] for pod in others)
-    assert names == {"prometheus": 1, "kube-state-metrics": 1, "loki": 1}
+    assert {"prometheus", "kube-state-metrics", "loki"} <= names.keys()
+    assert set(names.values()) == {1}
+    assert len(names) <= 6
     assert {kind for kind in everything(kube, is_labelled) if kind.kind == "pods"} == {
         kind
         for kind in everything(kube)
@@ -57,13 +58,6 @@ def test_the_layers_own_pods_run_in_the_group_that_the_settings_name(
     assert environment.settings().layer.runs_on == ("workers",)
     nodes_used = {pod["spec"]["nodeName"].rpartition("-")[0] for pod in kube.list("pods", LAYER_NAMESPACE)}
     assert nodes_used == {"workers"}
-
-
-def test_deploying_again_writes_no_object(deployed: Deployment, kube: Kube) -> None:
-    before = versions(everything(kube, is_labelled))
-    said = deployed.up()
-    assert versions(everything(kube, is_labelled)) == before
-    assert re.search(r"^Resources:\n +\d+ unchanged$", said, re.MULTILINE), said
 
 
 def test_a_node_that_joins_a_declared_group_gets_its_agents(deployed: Deployment, kube: Kube) -> None:

@@ -192,7 +192,7 @@ def test_the_report_names_each_object_and_the_next_command() -> None:
     text = drift_report([ROLE, UNKNOWN], "prod")
     assert text.startswith("2 objects are not as deployed:\n\nClusterRole r\n")
     assert "make repair ENV=prod" in text
-    assert "kubectl delete" in text
+    assert "\n  kubectl delete configmap u -n n" in text
     assert "kubectl delete" not in drift_report([ROLE], "prod")
     assert drift_report([], "prod") == "The cluster holds what was deployed, unchanged."
 

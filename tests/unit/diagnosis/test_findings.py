@@ -118,6 +118,20 @@ def test_an_agent_that_waits_for_a_slot_is_named_with_its_node_and_the_scheduler
     assert "agents.preempt" in found.remedy
 
 
+def test_agents_that_fail_for_the_same_reason_are_told_once_with_their_nodes(settings: Settings) -> None:
+    def crashing(on: str, seconds: int) -> dict[str, Any]:
+        message = f"back-off {seconds}s restarting failed container=alloy pod=alloy-{on}_observability-nodes"
+        state = {"waiting": {"reason": "CrashLoopBackOff", "message": message}}
+        containers = [{"name": "alloy", "ready": False, "state": state}]
+        return pod("observability-nodes", "alloy", on, phase="Running", containerStatuses=containers)
+
+    objects = without(without(healthy(), "Pod", "alloy-web-3"), "Pod", "alloy-web-4")
+    (found,) = findings(settings, snapshot([*objects, crashing("web-3", 20), crashing("web-4", 40)]))
+    assert found.node == "web-3, web-4"
+    assert "back-off 20s" in found.reason
+    assert "kubectl logs -n observability-nodes alloy-web-3" in found.remedy
+
+
 def test_a_declared_node_that_desired_forgets_is_found_by_its_undeclared_taint(settings: Settings) -> None:
     tainted = [
         node("web-3", "web", {"key": "x", "value": "y", "effect": "NoSchedule"}) if n is NODES[3] else n

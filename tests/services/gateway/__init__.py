@@ -1,0 +1,1 @@
+"""The gateway before real servers: nginx, prom-label-proxy, Prometheus, and the Loki sidecar before a recorder."""

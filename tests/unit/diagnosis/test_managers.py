@@ -1,0 +1,64 @@
+"""Which field managers are given up: those of the engine that no state knows."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from typing_extensions import override
+
+from components.cluster.kubectl import Answer, Kubectl
+from diagnosis.drift import Declared, Ref
+from diagnosis.managers import all_stale, give_up, stale
+
+MANIFEST = {
+    "apiVersion": "apps/v1",
+    "kind": "DaemonSet",
+    "metadata": {"name": "alloy", "namespace": "n"},
+    "spec": {"template": {}},
+}
+OWN, OLD = "pulumi-kubernetes-11111111", "pulumi-kubernetes-22222222"
+
+
+def with_managers(*managers: tuple[str, str]) -> dict[str, Any]:
+    fields = [{"manager": name, "operation": operation} for name, operation in managers]
+    return {**MANIFEST, "metadata": {**MANIFEST["metadata"], "managedFields": fields}}  # type: ignore[dict-item]
+
+
+def test_only_the_engines_managers_are_stale_and_never_its_own() -> None:
+    live = with_managers(
+        (OWN, "Apply"), (OLD, "Apply"), ("kubectl", "Apply"), ("pulumi-kubernetes-3", "Update")
+    )
+    assert stale(live, OWN) == [OLD]
+    assert stale(MANIFEST, OWN) == []
+
+
+def test_of_an_object_whose_own_manager_is_unknown_none_is_given_up() -> None:
+    live = {Ref("DaemonSet", "n", "alloy"): with_managers((OLD, "Apply"))}
+    assert list(all_stale([Declared("urn", MANIFEST, unfinished=False)], live)) == []
+    assert list(all_stale([Declared("urn", MANIFEST, unfinished=False, manager=OWN)], live)) == [
+        (MANIFEST, OLD)
+    ]
+    assert list(all_stale([Declared("urn", MANIFEST, unfinished=False, manager=OWN)], {})) == []
+
+
+@dataclass(frozen=True)
+class Recorder(Kubectl):
+    """Remembers what it was asked to apply."""
+
+    applied: list[tuple[tuple[str, ...], Any]] = field(default_factory=list)
+
+    @override
+    def call(
+        self, *arguments: str, stdin: str | None = None, environment: Mapping[str, str] | None = None
+    ) -> Answer:
+        self.applied.append((arguments, json.loads(stdin or "")))
+        return Answer("", ())
+
+
+def test_a_manager_is_given_up_by_applying_nothing_but_the_objects_name() -> None:
+    kubectl = Recorder("kubeconfig", "sim")
+    give_up(kubectl, [(MANIFEST, OLD)])
+    (arguments, manifest) = kubectl.applied[0]
+    assert f"--field-manager={OLD}" in arguments
+    assert manifest == {key: MANIFEST[key] for key in ("apiVersion", "kind", "metadata")}
