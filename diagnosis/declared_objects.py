@@ -9,7 +9,8 @@ from diagnosis.drift import Declared, Drift, Manifest, Ref, drifts, ref
 # Every kind that this program makes: an object of one of these with our label is ours.
 KINDS = (
     *("namespaces", "configmaps", "secrets", "serviceaccounts", "services", "persistentvolumeclaims"),
-    *("resourcequotas", "daemonsets.apps", "deployments.apps", "networkpolicies.networking.k8s.io"),
+    *("resourcequotas", "daemonsets.apps", "deployments.apps", "poddisruptionbudgets.policy"),
+    *("networkpolicies.networking.k8s.io", "ingresses.networking.k8s.io"),
     *(
         f"{kind}.rbac.authorization.k8s.io"
         for kind in ("roles", "rolebindings", "clusterroles", "clusterrolebindings")

@@ -15,7 +15,6 @@ from components.layer.rbac import declare_account
 from components.layer.rollout import POD_SECONDS, within
 from components.layer.secrets import declare_secret
 from components.layer.versioned_config import VersionedConfig
-from components.versions import IMAGES
 
 APP = names.GATEWAY
 NGINX_UID = 101
@@ -145,7 +144,7 @@ class Gateway(pulumi.ComponentResource):
         """A sidecar that ends last: nginx still sends it requests while it finishes what it has."""
         proxy = core.ContainerArgs(
             name="prom-label-proxy",
-            image=IMAGES["prom-label-proxy"],
+            image=self._context.image("prom-label-proxy"),
             restart_policy="Always",
             args=list(gateway.LABEL_PROXY_ARGUMENTS),
             # It listens on the loopback address, where the kubelet cannot probe: nginx' readiness asks for it.
@@ -157,7 +156,7 @@ class Gateway(pulumi.ComponentResource):
     def _nginx(self) -> core.ContainerArgs:
         return core.ContainerArgs(
             name="nginx",
-            image=IMAGES["nginx"],
+            image=self._context.image("nginx"),
             command=list(gateway.COMMAND),
             ports=[
                 core.ContainerPortArgs(name="http", container_port=gateway.PORT),

@@ -15,7 +15,6 @@ from components.layer.rbac import declare_account, declare_cluster_role, read_ru
 from components.layer.rollout import agents_seconds, within
 from components.layer.secrets import declare_secret
 from components.layer.versioned_config import VersionedConfig
-from components.versions import IMAGES
 
 APP = names.ALLOY
 PUSH_SECRET = "loki-push"  # noqa: S105 - an object's name
@@ -129,7 +128,7 @@ class NodeAgents(pulumi.ComponentResource):
     def _container(self) -> core.ContainerArgs:
         return core.ContainerArgs(
             name=APP,
-            image=IMAGES["alloy"],
+            image=self._context.image("alloy"),
             args=list(alloy.ARGUMENTS),
             env=[
                 objects.field_env(alloy.NODE_NAME_VARIABLE, "spec.nodeName"),

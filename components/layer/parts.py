@@ -17,10 +17,11 @@ def all_apps(settings: Settings) -> tuple[str, ...]:
 
 
 def deployments(settings: Settings) -> tuple[str, ...]:
-    """Deployments, by name. The gateway is there as soon as there is something to read."""
+    """Deployments, by name. The gateway is there as soon as there is something to read; the Grafana is optional."""
     metrics = (names.PROMETHEUS, names.KUBE_STATE_METRICS) if settings.layer.metrics != "off" else ()
     logs = (names.LOKI,) if settings.layer.logs != "off" else ()
-    return (*metrics, *logs, *([names.GATEWAY] if metrics or logs else []))
+    readers = (names.GATEWAY, *([names.GRAFANA] if settings.layer.dashboards else []))
+    return (*metrics, *logs, *(readers if metrics or logs else ()))
 
 
 def pods_at_most(app: str, settings: Settings) -> int:

@@ -13,6 +13,7 @@ from components.layer.metrics_store import PrometheusStore
 from components.layer.namespaces import AgentsPriority, LayerNamespaces
 from components.layer.network_policies import NetworkPolicies
 from components.layer.node_agents import NodeAgents
+from components.layer.platform_grafana import PlatformGrafana
 from components.layer.versioned_config import VersionedConfig
 
 
@@ -21,6 +22,9 @@ class SharedLayer(pulumi.ComponentResource):
 
     config_history: dict[str, list[dict[str, str]]]
     """Configurations to keep declared in the next deployment, by name."""
+
+    gateway: Gateway | None
+    """What tenants read through; a credential of theirs is known here before they have it."""
 
     def __init__(self, name: str, context: Context, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("shared-observability:layer:SharedLayer", name, None, opts)
@@ -43,8 +47,9 @@ class SharedLayer(pulumi.ComponentResource):
             *(logs.configs if logs else []),
             *self._declare_agents(name, stores),
             *self._declare_gateway(name, stores),
+            *self._declare_dashboards(name),
         ]
-        self.config_history = {config.name: config.history for config in configs}
+        self.config_history = {config.key: config.history for config in configs}
         self.register_outputs({})
 
     def _declare_agents(self, name: str, stores: list[pulumi.Resource]) -> list[VersionedConfig]:
@@ -72,7 +77,15 @@ class SharedLayer(pulumi.ComponentResource):
         return LokiStore(f"{name}-log-store", self._context, store, opts=options)
 
     def _declare_gateway(self, name: str, stores: list[pulumi.Resource]) -> list[VersionedConfig]:
+        self.gateway = None
         if names.GATEWAY not in parts.deployments(self._context.settings):
             return []
         options = pulumi.ResourceOptions(parent=self, depends_on=[self._namespaces.layer])
-        return [Gateway(f"{name}-gateway", self._context, stores=stores, opts=options).config]
+        self.gateway = Gateway(f"{name}-gateway", self._context, stores=stores, opts=options)
+        return [self.gateway.config]
+
+    def _declare_dashboards(self, name: str) -> list[VersionedConfig]:
+        if self.gateway is None or not self._context.settings.layer.dashboards:
+            return []
+        options = pulumi.ResourceOptions(parent=self, depends_on=[self._namespaces.layer, self.gateway])
+        return [PlatformGrafana(f"{name}-grafana", self._context, opts=options).config]

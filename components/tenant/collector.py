@@ -5,7 +5,7 @@ from pulumi_kubernetes.apps import v1 as apps
 from pulumi_kubernetes.core import v1 as core
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
-from components import objects
+from components import config_history, objects
 from components.cluster.placement import for_pods
 from components.context import Context
 from components.layer import credentials
@@ -14,18 +14,11 @@ from components.layer.rollout import POD_SECONDS, within
 from components.layer.secrets import declare_secret
 from components.layer.versioned_config import VersionedConfig
 from components.names import ALLOY_PORT, COLLECTOR
-from components.settings.model import Tenant
+from components.settings.tenant import Tenant
 from components.tenant import collector_config as text
 from components.tenant.access import CollectorAccess
-from components.versions import IMAGES
 
 ALLOY_UID = 473
-TOKEN = f"{COLLECTOR}-token"
-
-
-def history_key(namespace: str) -> str:
-    """Under which the configurations of a namespace's collector are exported."""
-    return f"{namespace}/{COLLECTOR}"
 
 
 class Collector(pulumi.ComponentResource):
@@ -80,7 +73,7 @@ class Collector(pulumi.ComponentResource):
         key = self._context.settings.gateway_key.get_secret_value()
         token = credentials.token(key, tenant_name, "write", self._tenant.token_generation)
         return declare_secret(
-            TOKEN,
+            COLLECTOR,
             {text.CREDENTIAL_FILE: token},
             namespace=self._namespace,
             context=self._context,
@@ -93,7 +86,7 @@ class Collector(pulumi.ComponentResource):
             {text.CONFIG_FILE: text.collector_config(self._context.settings.cluster.name, tenant_name)},
             namespace=self._namespace,
             owner=self._context.owner,
-            deployed=self._context.config_history.get(history_key(self._namespace), []),
+            deployed=self._context.config_history.get(config_history.key(self._namespace, COLLECTOR), []),
             opts=pulumi.ResourceOptions(parent=self),
         )
 
@@ -109,7 +102,7 @@ class Collector(pulumi.ComponentResource):
             containers=[self._container()],
             volumes=[
                 objects.config_map_volume("config", self.config.config_map),
-                objects.secret_volume("credential", TOKEN),
+                objects.secret_volume("credential", COLLECTOR),
                 objects.empty_dir("storage", "256Mi"),
                 objects.empty_dir("tmp", "64Mi"),
             ],
@@ -118,7 +111,7 @@ class Collector(pulumi.ComponentResource):
     def _container(self) -> core.ContainerArgs:
         return core.ContainerArgs(
             name="alloy",
-            image=IMAGES["alloy"],
+            image=self._context.image("alloy"),
             args=list(text.ARGUMENTS),
             env=[core.EnvVarArgs(name="GOMEMLIMIT", value="230MiB")],  # 90 % of the limit
             ports=[core.ContainerPortArgs(name="http", container_port=ALLOY_PORT)],
