@@ -17,7 +17,7 @@ from components.cluster import live as cluster
 from components.cluster.live import Live, LiveNamespace
 from components.settings.model import Settings
 from components.tenant.stack import pods_by_namespace
-from tests.support.environments import INCIDENT, KEY, PROJECT, changed, config, parsed
+from tests.support.environments import INCIDENT, KEY, PROJECT, changed, config, parsed, secret_keys
 from tests.support.mocks import KUBERNETES, Inputs, Recorder, Registered, record
 
 ROOT = Path(__file__).parents[3]
@@ -117,6 +117,17 @@ def _pod_specs(value: Any) -> Iterator[dict[str, Any]]:
             yield from _pod_specs(item)
 
 
+def in_use(recorded: Environment) -> list[Object]:
+    """All objects but the configurations that no pod mounts: those of the last deployment, kept for a rollback."""
+    mounted = {
+        (workload.namespace, volume["configMap"]["name"])
+        for workload in recorded.objects
+        for volume in (workload.pod or {}).get("volumes", [])
+        if "configMap" in volume
+    }
+    return [o for o in recorded.objects if o.kind != "ConfigMap" or (o.namespace, o.name) in mounted]
+
+
 def containers(pod: Mapping[str, Any]) -> list[dict[str, Any]]:
     """All containers of a pod's specification, init containers first."""
     return [*pod.get("initContainers", []), *pod["containers"]]
@@ -152,7 +163,7 @@ def _record(raw: Raw, live: Live, outputs: Mapping[str, Any]) -> Environment:
             project=PROJECT,
             stack=STACK,
             config=config(raw),
-            secret_keys=(f"{PROJECT}:gatewayKey",),
+            secret_keys=tuple(sorted(secret_keys(raw))),
             answers={"pulumi:pulumi:readStackOutputs": lambda asked: {**asked, "outputs": outputs}},
         )
     made = (found for found in recorder.registered.values() if found.type.startswith(KUBERNETES))
@@ -206,6 +217,20 @@ MIXED_GROUPS = {
     },
 }
 
+PROVIDER = {
+    "authUrl": "https://login.example.com/authorize",
+    "tokenUrl": "https://login.example.com/token",
+    "apiUrl": "https://login.example.com/userinfo",
+}
+CLIENT_SECRET = "a-secret-of-the-identity-provider"
+BY_HOST = {
+    "host": "shop.grafana.example.com",
+    "ingressClass": "alb",
+    "annotations": {"alb.ingress.kubernetes.io/scheme": "internal"},
+    "tlsSecret": "shop-tls",
+    "oauth": {"clientId": "shop-grafana", "groups": ["team-shop", "on-call"]},
+}
+
 VARIANTS: dict[str, Raw] = {
     "dev as shipped": dev(),
     "rendered": INCIDENT,
@@ -244,5 +269,18 @@ VARIANTS: dict[str, Raw] = {
         ("tenants.mail.logs", "api"),
         ("tenants.mail.labels", {"example.com/cost-centre": "42"}),
         ("tenants.mail.retention", "3d"),
+    ),
+    "dashboards of all kinds": changed(
+        INCIDENT,
+        ("cluster.target", KUBECONFIG),
+        ("cluster.networkPolicies", "enforced"),
+        ("layer.dashboards", True),
+        ("layer.imageRegistry", "registry.example.com/mirror"),
+        ("layer.gateway", {"replicas": 3, "openTo": ["central"]}),
+        ("layer.oauth", PROVIDER),
+        ("oauth", {"shop-grafana": CLIENT_SECRET}),
+        ("tenants.shop.dashboards", BY_HOST),
+        ("tenants.search.dashboards", {"host": "search.grafana.example.com", "tls": False}),
+        ("tenants.billing.dashboards", False),
     ),
 }  # fmt: skip
