@@ -51,6 +51,24 @@ class Environment:
         (found,) = (o for o in self.of(kind) if o.name == name)
         return found
 
+    def named_in(self, other: "Object") -> "Object":
+        """The object that is the same in this environment."""
+        (found,) = (o for o in self.objects if o.registered.urn == other.registered.urn)
+        return found
+
+    def before(self, found: "Object") -> set[str]:
+        """URNs of all that has to be there before an object, by its own dependencies and its components' ones."""
+        registered = self.recorder.registered
+        waited, asked = set[str](), [found.registered.urn]
+        while asked:
+            one = registered.get(asked.pop())
+            if one is None:
+                continue
+            new = {*one.dependencies, *([one.parent] if one.parent in registered else [])} - waited
+            waited |= new
+            asked += new
+        return waited
+
     @property
     def tenant_namespaces(self) -> dict[str, str]:
         """Tenant by namespace."""
