@@ -11,6 +11,8 @@ GROUP_NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$"
 DURATION = r"^[1-9][0-9]*(h|d|w|y)$"
 SIZE = r"^[1-9][0-9]*(Mi|Gi|Ti)$"
 QUALIFIED_NAME = r"^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
+_PART = "[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?"
+IMAGE_REGISTRY = rf"^{_PART}(:[0-9]{{1,5}})?(/{_PART})*$"
 LABEL_VALUE = r"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"
 
 

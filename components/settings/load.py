@@ -6,6 +6,7 @@ from typing import Any
 
 import pulumi
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from components.settings.checks import MAKE_KEY, reference_mistakes
 from components.settings.mistakes import Mistake, SettingsError, closest, from_pydantic
@@ -73,10 +74,7 @@ def parse(config: Mapping[str, str], secret_keys: Collection[str], project: str,
         settings = Settings.model_validate_json(json.dumps(shown))
     except ValidationError as error:
         known = {mistake.path for mistake in mistakes}
-        shape = [
-            from_pydantic(dict(e), _siblings(e["loc"]))
-            for e in error.errors(include_input=False, include_url=False)
-        ]
+        shape = [from_pydantic(dict(e), _siblings(e["loc"])) for e in _own(error)]
         raise SettingsError([*mistakes, *(m for m in shape if m.path not in known)], stack) from None
     if mistakes:
         raise SettingsError(mistakes, stack)
@@ -156,6 +154,13 @@ _LEAKED = {
 }
 
 
+def _own(error: ValidationError) -> list[ErrorDetails]:
+    """Its errors, without those that follow from another: a list whose items are wrong is too short as well."""
+    found = error.errors(include_input=False, include_url=False)
+    inside = {e["loc"][:-1] for e in found}
+    return [e for e in found if e["type"] != "too_short" or e["loc"] not in inside]
+
+
 def _siblings(location: Sequence[str | int]) -> list[str]:
     """The keys that are allowed where `location` points to an unknown one, read from the settings' own JSON schema."""
     root = Settings.model_json_schema()
@@ -183,8 +188,12 @@ def _step(branches: list[dict[str, Any]], part: str | int) -> list[dict[str, Any
             for b in branches
             if b.get("properties", {}).get("kind", {}).get("const", part[1:-1]) == part[1:-1]
         ]
-    return [
-        branch.get("properties", {}).get(part) or branch["additionalProperties"]
-        for branch in branches
-        if part in branch.get("properties", {}) or isinstance(branch.get("additionalProperties"), dict)
-    ]
+    return [inner for branch in branches for inner in _values(branch, part)]
+
+
+def _values(branch: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """What a key's value may be: one of a model's fields, or any value of a mapping."""
+    if key in branch.get("properties", {}):
+        return [branch["properties"][key]]
+    others = [branch.get("additionalProperties"), *branch.get("patternProperties", {}).values()]
+    return [other for other in others if isinstance(other, dict)]

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Discriminator, Field, SecretStr, Tag
 
 from components.settings.base import (
+    IMAGE_REGISTRY,
     DnsLabel,
     Duration,
     GroupName,
@@ -24,8 +25,6 @@ from components.settings.base import (
 )
 from components.settings.dashboards import OAuth
 from components.settings.tenant import Tenant
-
-IMAGE_REGISTRY = r"^[a-z0-9]([a-z0-9._:/-]{0,253}[a-z0-9])?$"
 
 # --- cluster ---------------------------------------------------------------------------------------------------------
 
