@@ -29,6 +29,9 @@ def findings(settings: Settings, snapshot: Snapshot) -> list[Finding]:
         settings: what was declared.
         snapshot: what is there.
     """
+    if not snapshot.namespaces:
+        remedy = "Deploy it: make up. What kept a deployment from it is in the engine's own message"
+        return [Finding("The layer", "", "it is not deployed: its namespaces do not exist", remedy)]
     found = [
         *(f for app in parts.node_agents(settings) for f in _agents(app, settings, snapshot)),
         *(f for app in parts.deployments(settings) for f in _deployment(app, snapshot)),

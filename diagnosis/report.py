@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from textwrap import wrap
 
+from components.names import LOGS_LABEL, METRICS_LABEL, OWNER_LABEL, TENANT_LABEL
 from diagnosis.drift import Drift, Ref
 from diagnosis.finding import Finding
 
 WIDTH = 100
+OUR_LABELS = (OWNER_LABEL, TENANT_LABEL, LOGS_LABEL, METRICS_LABEL)
 
 
 def report(found: Sequence[Finding]) -> str:
@@ -43,6 +45,9 @@ def drift_report(found: Sequence[Drift], environment: str) -> str:
 
 
 def _deletion(one: Ref) -> str:
+    """How to get rid of an object; of a namespace, in which an app team lives, only of our labels."""
+    if one.kind == "Namespace":
+        return f"kubectl label namespace {one.name} {' '.join(f'{label}-' for label in OUR_LABELS)}"
     where = f" -n {one.namespace}" if one.namespace else ""
     return f"kubectl delete {one.kind.lower()} {one.name}{where}"
 

@@ -12,7 +12,7 @@ from policies.values import Field, Truth, all_of
 from policies.world import World
 
 LOGS, NODE_METRICS = "log shipper", "node exporter"
-# Images of agents by the last part of their name, and what they are for.
+# Images of agents by the last part of their name, or the last two where one says too little, and what they are for.
 IMAGES = {
     "alloy": LOGS,
     "grafana-agent": LOGS,
@@ -29,6 +29,8 @@ IMAGES = {
     "logstash": LOGS,
     "node-exporter": NODE_METRICS,
     "prometheus-node-exporter": NODE_METRICS,
+    "datadog/agent": LOGS,
+    "datadoghq/agent": LOGS,
 }
 # Custom resources whose operator chooses the image.
 KINDS = {"Alloy": LOGS, "FluentBit": LOGS, "FluentbitAgent": LOGS, "Beat": LOGS, "ClusterLogForwarder": LOGS}
@@ -103,11 +105,13 @@ def host_ports(agent: Agent) -> Iterator[tuple[int, str, Field]]:
 
 
 def _roles(manifest: Manifest, pod: Pod) -> Sequence[str]:
-    images = [container["image"].text or "" for container in pod.containers()]
-    found = [IMAGES[name] for image in images if (name := image_name(image)) in IMAGES]
+    names = [name for container in pod.containers() for name in image_names(container["image"].text or "")]
+    found = [IMAGES[name] for name in names if name in IMAGES]
     return [*found, *([KINDS[manifest.kind]] if manifest.kind in KINDS else [])]
 
 
-def image_name(image: str) -> str:
-    """`fluent-bit` of `public.ecr.aws/aws/fluent-bit:2.1@sha256:...`."""
-    return image.partition("@")[0].rpartition("/")[2].partition(":")[0]
+def image_names(image: str) -> tuple[str, str]:
+    """`fluent-bit` and `aws/fluent-bit` of `public.ecr.aws/aws/fluent-bit:2.1@sha256:...`."""
+    *above, last = image.partition("@")[0].split("/")
+    name = last.partition(":")[0]
+    return name, f"{above[-1]}/{name}" if above else name

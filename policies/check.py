@@ -8,6 +8,7 @@ decided does not count.
 """
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,7 @@ from policies.verdict import Finding, Level, Verdict
 from policies.world import World
 
 VIOLATIONS, UNREAD = 1, 2
+NAMESPACE = re.compile(r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")
 
 
 @dataclass
@@ -56,6 +58,9 @@ class Result:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns its exit status."""
     options = _parser().parse_args(arguments)
+    # `--tenant shop manifests/` names a folder too: no namespace has a slash or a dot.
+    options.paths += [Path(name) for name in options.tenant if not NAMESPACE.match(name)]
+    options.tenant = [name for name in options.tenant if NAMESPACE.match(name)]
     if not options.paths and not options.cluster:
         _parser().error("give a file, a folder or --cluster")
     try:
@@ -147,7 +152,12 @@ def _parser() -> argparse.ArgumentParser:
         "--cluster", type=Path, metavar="KUBECONFIG", help="read a live cluster too, by this kubeconfig only"
     )
     parser.add_argument(
-        "--tenant", action="append", default=[], metavar="NAMESPACE", help="a tenant's namespace; repeatable"
+        "--tenant",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="NAMESPACE",
+        help="tenants' namespaces; repeatable",
     )
     parser.add_argument("--config", type=Path, metavar="PACK_CONFIG", help="file for --policy-pack-config")
     parser.add_argument("--format", choices=sorted(report.FORMATS), default="text")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from policies.config import PackSettings, RuleSettings, json_schema
+from policies.config import Exemption, Model, PackSettings, Tenant, json_schema
 from policies.rule import Rule
 from policies.rules import RULES
 
@@ -47,6 +47,12 @@ Run it with `pulumi preview --policy-pack policies` or, without Pulumi, `python 
 {rows}
 {OVERVIEW}
 {_table(PackSettings)}
+
+One of `tenants`:
+{_table(Tenant)}
+
+One of `exemptions`, all stated but the namespace of cluster-wide objects:
+{_table(Exemption)}
 """
 
 
@@ -71,7 +77,25 @@ settings.
 ## Exemptions
 `pack-settings.exemptions` lists objects that a rule lets pass, each with rule, kind, namespace, name, reason and
 expiry. An expired one covers nothing; expired and unused ones are reported. In the code there is one exemption:
-DaemonSets that AWS ships in `kube-system`, by exact name.
+DaemonSets that AWS ships in `kube-system`, by exact name. The layer's own DaemonSets need none.
+
+## When a rule speaks
+Each rule judges a resource before it is made, with what is known by then, and again once all resources are known. Under
+`--target` and `--exclude` it accuses nobody of what the operation leaves alone; with `--target-dependents` the engine
+does not tell what those are, so every resource counts.
+
+## Without Pulumi
+`python -m policies.check FILE_OR_DIR... [--cluster KUBECONFIG] [--tenant NAMESPACE ...] [--config FILE] [--format
+text|json|sarif]` judges YAML and JSON files, rendered folders, `pulumi stack export` and live clusters, read-only and
+page by page. Exit status: 0; 1 with violations of any level; 2 if an input or a part of a cluster could not be read.
+What cannot be decided does not count. For a cluster it also says what duplicate agents cost each group of nodes, with
+json and sarif on stderr.
+
+## What no policy pack sees
+Objects of other stacks, of `kubectl` and of controllers; resources that are only read (`.get()`); updates without
+`--policy-pack`, among them those of an Automation API program that leaves it out (only Pulumi Cloud can demand a pack);
+rules that the settings disable. For what must hold in any case the namespaces' quotas, Pod Security and RBAC stand
+behind the rules.
 
 ## Settings of `pack-settings`"""
 
@@ -83,7 +107,7 @@ def _judges(rule: Rule) -> str:
     return ", ".join(parts)
 
 
-def _table(model: type[RuleSettings] | type[PackSettings]) -> str:
+def _table(model: type[Model]) -> str:
     rows = [
         f"| `{key}` | {_default(schema.get('default'))} | {schema.get('description', '')} |"
         for key, schema in json_schema(model).items()

@@ -29,7 +29,7 @@ class Judge:
 
     world: World
     exemptions: Exemptions
-    _found: set[tuple[str, ...]] = field(default_factory=set)
+    _said: set[tuple[str, ...]] = field(default_factory=set)
     _settings: dict[str, RuleSettings] = field(default_factory=dict)
 
     def configure(self, rule: Rule, raw: Mapping[str, Any]) -> RuleSettings:
@@ -43,7 +43,7 @@ class Judge:
         return self._settings[rule.name]
 
     def one(self, rule: Rule, manifest: Manifest, settings: RuleSettings) -> Iterator[Finding]:
-        """What the rule says of one object, and did not say before."""
+        """What the rule says of one object."""
         if rule.judge is None or manifest.blank or not manifest.judged:
             return
         if rule.spares_aws_agents and is_aws_agent(manifest):
@@ -52,28 +52,29 @@ class Judge:
         if rule.joins and not self.world.complete:
             # What is open now may be answered by an object that comes later; what is wrong now stays wrong.
             found = (finding for finding in found if finding.verdict is Verdict.VIOLATION)
-        yield from self._new(rule, found, settings)
+        for finding in self._named(rule, found, settings):
+            self._said.add(finding.key)
+            if not self.exemptions.cover(finding):
+                yield finding
 
     def everything(self, rule: Rule, settings: RuleSettings) -> Iterator[Finding]:
         """What the rule says once all objects are known, and did not say before."""
+        before = frozenset(self._said)
         if rule.joins:
-            for manifest in self.world:
-                yield from self.one(rule, manifest, settings)
+            found = (finding for manifest in self.world for finding in self.one(rule, manifest, settings))
+            yield from (finding for finding in found if finding.key not in before)
         if rule.judge_all is not None:
-            found = rule.judge_all(self.world, settings)
-            theirs = (finding for finding in found if not _is_only_known(finding))
-            yield from self._new(rule, theirs, settings)
+            theirs = (found for found in rule.judge_all(self.world, settings) if not _is_only_known(found))
+            for finding in self._named(rule, theirs, settings):
+                if not self.exemptions.cover(finding):
+                    yield finding
 
-    def _new(self, rule: Rule, findings: Iterator[Finding], settings: RuleSettings) -> Iterator[Finding]:
+    @staticmethod
+    def _named(rule: Rule, findings: Iterator[Finding], settings: RuleSettings) -> Iterator[Finding]:
+        """The findings with the rule's name; as violations if what is undecided counts as one."""
         for finding in findings:
-            named = replace(finding, rule=rule.name)
-            if settings.undecided == "violation":
-                named = replace(named, verdict=Verdict.VIOLATION)
-            if named.key in self._found:
-                continue
-            self._found.add(named.key)
-            if not self.exemptions.cover(named):
-                yield named
+            verdict = Verdict.VIOLATION if settings.undecided == "violation" else finding.verdict
+            yield replace(finding, rule=rule.name, verdict=verdict)
 
 
 def _is_only_known(finding: Finding) -> bool:

@@ -39,6 +39,7 @@ class Operation:
         declared_tenants: the program's tenants.
         stack_tenant: value of the stack's tag.
         targets: the resources that it is about.
+        number: which one of this process it is: a preview and its update may share one.
     """
 
     preview: bool = False
@@ -46,6 +47,7 @@ class Operation:
     declared_tenants: Mapping[str, Tenant] = field(default_factory=dict)
     stack_tenant: str = ""
     targets: Targets = field(default_factory=Targets)
+    number: int = 0
 
     @property
     def origin(self) -> Origin:
@@ -74,6 +76,7 @@ def hear(operation: Operation, request: Any) -> None:
     Raises:
         ConfigError: the program's node groups are not what its settings allow.
     """
+    operation.number += 1
     operation.preview = bool(request.dry_run)
     operation.stack_tenant = dict(request.tags).get(STACK_TAG, "")
     config = dict(request.config)

@@ -74,6 +74,7 @@ class Session:
     _settings: Mapping[str, Any] = field(default_factory=dict)
     _local: threading.local = field(default_factory=threading.local)
     _tag: str = ""
+    _number: int = 0
 
     def settle(self, raw: Mapping[str, Any], tags: Mapping[str, str]) -> None:
         """Takes the shared settings, before any rule runs.
@@ -85,8 +86,9 @@ class Session:
 
     @property
     def judge(self) -> Judge:
-        """The judge, made when the settings are known."""
-        if self._judge is None:
+        """The judge, made when the settings are known; each operation has its own."""
+        if self._judge is None or self._number != self.operation.number:
+            self._number = self.operation.number
             settings: PackSettings = parse(PackSettings, self._settings, PACK_SETTINGS)
             tenancy = Tenancy(
                 settings, self.operation.declared_tenants, self._tag or self.operation.stack_tenant
@@ -133,10 +135,9 @@ class Session:
     def _complete(self, resources: list[PolicyResource]) -> None:
         """Adds what only the whole stack shows: resources that were read, dependencies, what Helm installed."""
         world = self.judge.world
-        known = {manifest.urn for manifest in world}
         for resource in resources:
             depends = bool(resource.property_dependencies.get("metadata"))
-            if resource.urn in known:
+            if world.knows(resource.urn):
                 outputs = plain(resource.props) if resource.resource_type == HELM_RELEASE else None
                 world.explain(resource.urn, literal=not depends, outputs=Field(outputs))
                 continue

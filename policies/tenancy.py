@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 
 from components.names import TENANT_LABEL
 from policies.config import PackSettings, Tenant
-from policies.manifest import Manifest
+from policies.manifest import Manifest, Origin
 from policies.values import Field, Truth
 
 STACK_TAG = "shared-observability:tenant"
+DEFAULT_NAMESPACE = "default"
 COMPONENT = "shared-observability:tenant:TenantStack"
 
 
@@ -109,10 +110,16 @@ class Tenancy:
             return Owner(tenant or _component_name(manifest), True, whole_stack=True)
         if tenant is not None:
             return Owner(tenant, True)
-        return Owner("", None) if namespace.unknown else NOBODY
+        return Owner("", None) if namespace.unknown or _stands_for_unknown(manifest, namespace) else NOBODY
 
     def _whole_stack(self) -> str:
         return self.settings.stack_tenant or self.stack_tag
+
+
+def _stands_for_unknown(manifest: Manifest, namespace: Field) -> bool:
+    """At preview the provider writes `default` in place of a namespace that is not known yet."""
+    preview = manifest.origin is Origin.PREVIEW and manifest.literal is False
+    return preview and namespace.text == DEFAULT_NAMESPACE
 
 
 def _is_namespace(manifest: Manifest) -> bool:

@@ -6,11 +6,11 @@ from policies.config import RuleSettings
 from policies.kinds import needs_namespace
 from policies.manifest import Manifest, Origin
 from policies.rule import Rule, Severity
+from policies.tenancy import DEFAULT_NAMESPACE
 from policies.verdict import Finding, Level, undecided, violation
 from policies.world import World
 
 FIX = "State `metadata.namespace`: one of the tenant's namespaces"
-DEFAULT = "default"
 
 
 def judge(manifest: Manifest, world: World, _settings: RuleSettings) -> Iterator[Finding]:
@@ -19,7 +19,7 @@ def judge(manifest: Manifest, world: World, _settings: RuleSettings) -> Iterator
     namespace = manifest.namespace
     if not (owner.known and owner.whole_stack) or manifest.patch:
         return
-    if namespace.text == DEFAULT:
+    if namespace.text == DEFAULT_NAMESPACE:
         yield from _default(manifest, owner.label, world)
     elif namespace.empty and needs_namespace(manifest.group, manifest.kind):
         why = f"it states no namespace, so where {owner.label} puts it depends on who applies it"

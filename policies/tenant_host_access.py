@@ -48,16 +48,18 @@ class HostAccessSettings(RuleSettings):
 def judge(manifest: Manifest, world: World, settings: HostAccessSettings) -> Iterator[Finding]:
     """Judges a tenant's pods, namespaces and volumes."""
     owner = world.tenancy.owner(manifest)
-    if not owner.known:
+    if owner.known is False or (owner.known is None and not world.tenancy.any_known):
         return
     found = [*_namespace(manifest), *_volume(manifest)]
     if (pod := pod_of(manifest)) is not None:
         found += _pod(pod, settings)
     for field, verdict, what in found:
-        if verdict:
+        if verdict and owner.known:
             yield violation(manifest, field, f"it gives {owner.label} {what}", f"{FIX}.")
         else:
             why = f"whether it gives {owner.label} {what} is not known yet"
+            if verdict:
+                why = f"it gives {what}, and its namespace is not known yet and could be a tenant's"
             yield undecided(manifest, field, why, f"{FIX}, or give a value that is known at preview.")
 
 

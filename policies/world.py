@@ -30,6 +30,7 @@ class World:
     live_nodes: Sequence[Mapping[str, Any]] = ()
     complete: bool = False
     _objects: dict[str, Manifest] = field(default_factory=dict)
+    _by_urn: dict[str, list[str]] = field(default_factory=dict)
     _by_name: dict[tuple[str, str, str], dict[str, Manifest]] = field(default_factory=dict)
     _by_kind: dict[str, dict[str, Manifest]] = field(default_factory=dict)
 
@@ -42,18 +43,22 @@ class World:
         """Takes note of an object; one that was seen before is replaced."""
         key = manifest.urn + manifest.root.path or f"{manifest.source}#{len(self._objects)}"
         self._objects[key] = manifest
+        self._by_urn.setdefault(manifest.urn, []).append(key)
         self._by_name.setdefault(_identity(manifest), {})[key] = manifest
         self._by_kind.setdefault(manifest.kind, {})[key] = manifest
         self.tenancy.learn(manifest)
 
     def explain(self, urn: str, *, literal: bool, outputs: Field) -> None:
         """Adds to an object what only the whole stack shows."""
-        for key, manifest in list(self._objects.items()):
-            if manifest.urn == urn:
-                better = replace(manifest, literal=literal, outputs=outputs)
-                self._objects[key] = better
-                self._by_kind[manifest.kind][key] = better
-                self._by_name[_identity(manifest)][key] = better
+        for key in self._by_urn.get(urn, ()):
+            better = replace(self._objects[key], literal=literal, outputs=outputs)
+            self._objects[key] = better
+            self._by_kind[better.kind][key] = better
+            self._by_name[_identity(better)][key] = better
+
+    def knows(self, urn: str) -> bool:
+        """Whether an object of this URN is here."""
+        return urn in self._by_urn
 
     def find(self, kind: str, name: str, namespace: str = "") -> list[Manifest]:
         """Objects of this kind and name; patches of it too."""

@@ -9,9 +9,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-import pulumi
-
 from components import names
+from components.cluster import own_state
 from components.cluster.live import Live, ObjectRef
 from components.settings.mistakes import Mistake, SettingsError
 
@@ -64,7 +63,5 @@ def owned(live: Live, stack: str) -> list[ObjectRef]:
 
 def state_holds_objects() -> bool:
     """Whether the state knows anything of ours; a refused deployment too leaves the stack in it, and what asks here."""
-    me = f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
-    answer = pulumi.runtime.invoke("pulumi:pulumi:readStackResourceOutputs", {"stackName": me})
-    known = (answer.value or {}).get("outputs") or {}
+    known = own_state.read("pulumi:pulumi:readStackResourceOutputs", {"stackName": own_state.my_name()})
     return any(not str(resource["type"]).startswith(_ENGINES_OWN) for resource in known.values())

@@ -12,6 +12,7 @@ import pulumi
 
 from components import config_history, names
 from components.cluster import live as cluster
+from components.cluster import own_state
 from components.cluster.kubectl import ClusterUnreachableError, Kubectl
 from components.cluster.live import Live, LiveNamespace, is_stricter
 from components.cluster.lost_state import refuse_lost_state
@@ -64,10 +65,8 @@ def check_or_exit(settings: Settings) -> Preflight:
 
 
 def last_outputs() -> Mapping[str, Any]:
-    """Outputs of this stack's last deployment, read synchronously: plain values, empty before the first."""
-    me = f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
-    answer = pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": me})
-    return dict((answer.value or {}).get("outputs") or {})
+    """Outputs of this stack's last deployment: plain values, empty before the first."""
+    return own_state.read("pulumi:pulumi:readStackOutputs", {"name": own_state.my_name()})
 
 
 def _live(settings: Settings) -> Live | None:
@@ -212,6 +211,13 @@ def _existing_namespace(
             f"{path}.namespace",
             f"is create, but namespace '{namespace}' exists and was not made by this program",
             "Write `namespace: adopt`",
+        )
+    if found.created and found.owner == stack and mode == "adopt":
+        yield Mistake(
+            f"{path}.namespace",
+            f"is adopt, but this program created namespace '{namespace}': with what creates it gone from the settings, "
+            "`onRemove: delete` as deployed last would delete it with everything in it",
+            "Write `namespace: create`; with `onRemove: keep` it stays when the tenant goes",
         )
     if found.unfit_pods:
         pods = "; ".join(found.unfit_pods)

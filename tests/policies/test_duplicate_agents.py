@@ -26,6 +26,12 @@ CASES: dict[str, tuple[str, list[str]]] = {
         ["violation", "violation"],
     ),
     "the same twice": (agent("a", ALLOY) + agent("b", ALLOY), ["violation"]),
+    "datadog beside a shipper": (
+        agent("a", "gcr.io/datadoghq/agent:7")
+        + agent("b", "public.ecr.aws/aws-observability/aws-for-fluent-bit:2"),
+        ["violation"],
+    ),
+    "another image called agent": (agent("a", "example.com/team/agent") + agent("b", ALLOY), []),
     "two exporters": (agent("a", EXPORTER) + agent("b", "node-exporter"), ["violation"]),
     "in different groups": (
         agent("a", ALLOY, "nodeSelector: {pool: x}") + agent("b", ALLOY, "nodeSelector: {pool: y}"),

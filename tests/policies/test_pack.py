@@ -140,6 +140,29 @@ def test_the_same_resource_is_judged_anew_when_it_comes_again() -> None:
     assert [found.policyName for found in analyze(servicer, bad)] == ["daemonset-placement"]
 
 
+def test_a_violation_is_said_every_time_the_engine_asks_and_once_for_the_whole_stack() -> None:
+    servicer = started(Operation())
+    bad = {**AGENT, "metadata": {"name": "a", "namespace": "default"}}
+    names = []
+    for _ in range(2):
+        names.append([found.policyName for found in analyze(servicer, bad, TENANTS_AGENT)])
+    assert names[0] == names[1] == ["tenant-daemonset", "tenant-default-namespace", "agent-priority"]
+    answer = servicer.AnalyzeStack(stack_of((TENANTS_AGENT, bad, [])), None)
+    assert [found.policyName for found in answer.diagnostics] == [UNDECIDED]
+
+
+TENANTS_AGENT = "urn:pulumi:dev::p::shared-observability:tenant:TenantStack$kubernetes:apps/v1:DaemonSet::a"
+
+
+def test_an_update_in_the_same_process_starts_anew(listening: Operation) -> None:
+    servicer = started(listening)
+    bad = {**AGENT, "spec": {"template": {"spec": {}}}}
+    for dry_run in (True, False):
+        servicer.ConfigureStack(request(dry_run=dry_run), None)
+        assert "daemonset-placement" in {found.policyName for found in analyze(servicer, bad)}
+        assert listening.preview is dry_run
+
+
 def test_a_resource_without_inputs_is_not_accused() -> None:
     servicer = started(Operation())
     assert analyze(servicer, {}, type_="kubernetes:apps/v1:DaemonSet") == []
@@ -191,6 +214,18 @@ def test_at_preview_a_default_that_depends_on_something_is_not_accused(
     (found,) = servicer.AnalyzeStack(request, None).diagnostics
     assert found.policyName == policy_name
     assert found.urn == URN
+
+
+@pytest.mark.parametrize("depends", [["urn:n"], []])
+def test_at_preview_a_default_that_depends_on_something_could_be_a_tenants(depends: list[str]) -> None:
+    servicer = started(Operation(preview=True, declared_tenants=tenants(json.dumps(TENANTS))))
+    agent = {**AGENT, "metadata": {"name": "a", "namespace": "default"}}
+    found = analyze(servicer, agent, "urn:a")
+    assert [each.policyName for each in found] == ["agent-priority"]
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}
+    answer = servicer.AnalyzeStack(stack_of(("urn:a", agent, depends), ("urn:n", namespace, [])), None)
+    said = [each.message for each in answer.diagnostics if "tenant-daemonset" in each.message]
+    assert len(said) == len(depends)
 
 
 def test_at_up_default_is_a_violation_before_the_object_is_made() -> None:

@@ -10,22 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from policies.check import check
-from policies.config import take_apart
 from policies.manifest import Manifest, Origin
 from policies.manifests import Reading
-from policies.props import plain
 from policies.values import UNKNOWN, Field
+from tests.policies.generated import CONFIG, bound, daemon_set, verdicts
 
 MANY = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-CONFIG = take_apart(
-    {
-        "pack-settings": {
-            "tenants": {"shop": {"groups": ["devs"]}},
-            "nodeGroups": {"web": {"instanceTypes": ["t3.small"], "nodes": 3}},
-        },
-        "tenant-cluster-pod-list": {"unboundRoles": True},
-    }
-)
 KINDS = [
     ("v1", "Pod"),
     ("v1", "List"),
@@ -181,11 +171,6 @@ def objects(draw: st.DrawFn) -> Manifest:
     return Manifest(Field(raw), "test", draw(st.sampled_from(list(Origin))), token=token, urn=urn)
 
 
-def verdicts(*raws: dict[str, Any]) -> set[tuple[str, str]]:
-    manifests = [Manifest(Field(plain(raw)), "test", Origin.FILE) for raw in raws]
-    return {(found.rule, str(found.verdict)) for found, _ in check(Reading(manifests), CONFIG).findings}
-
-
 @given(st.lists(objects(), min_size=1, max_size=4))
 @MANY
 def test_no_rule_raises_whatever_the_object(found: list[Manifest]) -> None:
@@ -217,16 +202,6 @@ def pods(draw: st.DrawFn) -> dict[str, Any]:
         required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
         pod["affinity"] = {"nodeAffinity": required}
     return pod
-
-
-def daemon_set(pod: dict[str, Any]) -> dict[str, Any]:
-    metadata = {"name": "a", "namespace": "agents"}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "DaemonSet",
-        "metadata": metadata,
-        "spec": {"template": {"spec": pod}},
-    }
 
 
 def broader_pods(pod: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -314,22 +289,6 @@ RULE = st.fixed_dictionaries(
     },
     optional={"resourceNames": st.lists(st.sampled_from(["view", "a"]), max_size=1)},
 )
-RBAC = "rbac.authorization.k8s.io/v1"
-
-
-def bound(rules: Any, subject: dict[str, str] | None = None) -> list[dict[str, Any]]:
-    account = subject or {"kind": "ServiceAccount", "name": "app", "namespace": "shop"}
-    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "r"}
-    return [
-        {"apiVersion": RBAC, "kind": "ClusterRole", "metadata": {"name": "r"}, "rules": rules},
-        {
-            "apiVersion": RBAC,
-            "kind": "ClusterRoleBinding",
-            "metadata": {"name": "b"},
-            "subjects": [account],
-            "roleRef": reference,
-        },
-    ]
 
 
 @given(st.lists(RULE, min_size=1, max_size=2), st.data())
@@ -351,60 +310,3 @@ def test_broader_rights_never_pass_where_the_narrower_fail(
         rule[change].append(data.draw(st.sampled_from(["*", "x"])))
     everyone = {"kind": "Group", "name": "system:authenticated"} if change == "subject" else None
     assert failed in verdicts(*bound(broader, everyone))
-
-
-# --- what is not known hides nothing ---
-
-
-def paths(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place inside a value."""
-    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for step, member in steps:
-        yield (*at, step)
-        yield from paths(member, (*at, step))
-
-
-def with_unknown(raw: dict[str, Any], path: tuple[Any, ...]) -> dict[str, Any]:
-    changed = copy.deepcopy(raw)
-    *parents, last = path
-    node: Any = changed
-    for step in parents:
-        node = node[step]
-    node[last] = UNKNOWN
-    return changed
-
-
-TENANTS_POD = {
-    "hostNetwork": True,
-    "volumes": [{"name": "a", "hostPath": {"path": "/"}}],
-    "tolerations": [{"operator": "Exists", "effect": "NoSchedule"}],
-    "nodeSelector": {"kubernetes.io/os": "linux"},
-    "containers": [
-        {"name": "a", "securityContext": {"privileged": True, "capabilities": {"add": ["SYS_ADMIN"]}}},
-        {"name": "b", "ports": [{"containerPort": 1, "hostPort": 1}]},
-    ],
-}
-
-
-def test_no_unknown_value_hides_a_violation_of_a_tenants_daemon_set() -> None:
-    whole = daemon_set(TENANTS_POD)
-    whole["metadata"]["namespace"] = "shop"
-    expected = {rule for rule, verdict in verdicts(whole) if verdict == "violation"}
-    assert len(expected) >= 4
-    for path in paths(whole["spec"], ("spec",)):
-        found = {rule for rule, _ in verdicts(with_unknown(whole, path))}
-        assert expected <= found, path
-
-
-def test_no_unknown_value_hides_a_right() -> None:
-    rules = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]}]
-    role, binding = bound(rules)
-    for path in paths(role["rules"], ("rules",)):
-        found = verdicts(with_unknown(role, path), binding)
-        assert {rule for rule, _ in found} >= {"tenant-cluster-pod-list"}, path
-    for part in ("subjects", "roleRef"):
-        for path in (*paths(binding[part], (part,)), (part,)):
-            if path[-1] in ("apiGroup",) or path == ("subjects", 0, "name"):
-                continue  # whichever account of the namespace it is, it is the tenant's
-            found = verdicts(role, with_unknown(binding, path))
-            assert {rule for rule, _ in found} >= {"tenant-cluster-pod-list"}, path

@@ -103,3 +103,11 @@ def test_the_message_names_object_field_reason_and_remedy(layer: str) -> None:
     assert message.startswith("DaemonSet here/it, spec.template.spec.tolerations[0]: `Exists` without a key")
     assert "every NoExecute taint" in message
     assert "Name the taint" in message
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("key", ["", "key: '', "])
+def test_an_empty_key_is_no_key(key: str, layer: str) -> None:
+    found = run(layer, objects(workload(f"[{{{key}operator: Exists}}]")))
+    (message,) = [each.message for each in found if each.rule == "daemonset-tolerations"]
+    assert "every taint of every effect" in message

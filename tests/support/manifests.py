@@ -71,3 +71,9 @@ def config_map(namespace: str, name: str) -> Object:
     """An object of somebody else that does nothing."""
     metadata = {"name": name, "namespace": namespace}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"whose": "theirs"}}
+
+
+def quota(namespace: str, name: str, **hard: str) -> Object:
+    """A quota of somebody else."""
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": hard}}

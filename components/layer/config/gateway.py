@@ -28,6 +28,13 @@ ALIVE_PATH = "/alive"  # nginx answers
 READY_PATH = "/ready"  # prom-label-proxy answers too, where there is one
 LABEL_PROXY_PORT = 9091  # on 127.0.0.1
 
+# nginx writes a push to the run folder before it sends it on, and so does Loki's sidecar: a volume that is full ends
+# the pod for all tenants. A batch of Alloy's is 1 MiB before compression, and it sends them one after another. So a
+# tenant has 16 MiB in a pod at most, and the volume holds 16 tenants at their worst. Answers are not written.
+LARGEST_PUSH = "4m"
+PUSHES_AT_ONCE = 4
+RUN_VOLUME_SIZE = "256Mi"
+
 # --- prom-label-proxy -------------------------------------------------------------------------------------------------
 
 NAMESPACE_LABEL = "namespace"

@@ -6,57 +6,27 @@ listed, 405 for methods that nothing here has. All other paths are 403.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
-from components import names, versions
+from components import names
 from components.layer import credentials
 from components.layer.config import gateway_guard, nginx
 from components.layer.config.gateway import (
     ALIVE_PATH,
+    LARGEST_PUSH,
     LONGEST_REQUEST_SECONDS,
     NAMESPACE_HEADER,
+    PUSHES_AT_ONCE,
     READY_PATH,
     SHUTDOWN_SECONDS,
     Places,
     namespaces,
     without_logs,
 )
+from components.layer.config.gateway_routes import FIXED, LOG_ROUTES, METRIC_ROUTES
 from components.layer.config.gateway_tokens import LOKI_FILE, PROMETHEUS_FILE
-from components.layer.config.loki_sidecar import ALLOWED
 from components.layer.config.nginx import indent
 from components.layer.config.relabel import TENANT_NAME
 from components.settings.model import Gateway, Settings
-
-_METRICS = "/api/v1"
-_QUERIES = "query|query_range|query_exemplars"
-_LISTS = "series|labels|rules|alerts"
-
-
-@dataclass(frozen=True)
-class Route:
-    """A path, or a pattern with named groups, and the path that it is built anew from."""
-
-    location: str
-    upstream: str
-    promql: bool = False
-
-
-# Grafana calls these with GET (its data sources are told to). Not among them: federate, which is for other servers.
-METRIC_ROUTES = (
-    Route(f"~ ^{_METRICS}/(?<api>{_QUERIES})$", f"{_METRICS}/$api$is_args$args", promql=True),
-    Route(f"~ ^{_METRICS}/(?<api>{_LISTS})$", f"{_METRICS}/$api$is_args$args"),
-    Route(
-        f"~ ^{_METRICS}/label/(?<name>[A-Za-z_][A-Za-z0-9_]*)/values$",
-        f"{_METRICS}/label/$name/values$is_args$args",
-    ),
-)
-# What the sidecar lets the gateway do, less the live tail (docs/adr/0012-no-live-tail.md).
-LOG_ROUTES = tuple(route for route in ALLOWED if "gateway" in route.roles and not route.websocket)
-# Asked by Grafana at each start of a query editor. prom-label-proxy has neither, and metadata is not per tenant.
-FIXED = {
-    f"{_METRICS}/metadata": '{"status":"success","data":{}}',
-    f"{_METRICS}/status/buildinfo": f'{{"status":"success","data":{{"version":"{versions.PROMETHEUS}"}}}}',
-}
 
 
 def gateway_config(settings: Settings, places: Places | None = None) -> str:
@@ -65,7 +35,10 @@ def gateway_config(settings: Settings, places: Places | None = None) -> str:
     has_logs, has_metrics = settings.layer.logs != "off", settings.layer.metrics != "off"
     maps = [_identity(at), _tenants(), *([_logs(settings, at)] if has_logs else [])]
     maps += [_metrics(scoped, at)] if has_metrics else []
-    locations = [*(_log_locations() if has_logs else ()), *(_metric_locations(scoped) if has_metrics else ())]
+    locations = [
+        *(_log_locations(settings.layer.gateway) if has_logs else ()),
+        *(_metric_locations(scoped) if has_metrics else ()),
+    ]
     idle = "keepalive_min_timeout 2s;\n" if at.keeps_idle_connections else ""
     return f"""\
 daemon off;
@@ -108,7 +81,7 @@ def _identity(at: Places) -> str:
     return f"""\
 # `tenant:role` of a token. Keys ignore case: hex digits lose nothing by that.
 map_hash_max_size 65536;
-{nginx.token_map("identity", at.tokens)}
+{nginx.token_map("identity", at.tokens, bucket=512)}
 {nginx.simple_map("$request_method", "known_method", {"GET": "1", "POST": "1"})}
 map $identity $role {{
   default "";
@@ -164,6 +137,12 @@ proxy_headers_hash_bucket_size {bucket};
 # The platform's own metrics are the whole cluster's: no label is enforced. No tenant can have that name.
 {nginx.simple_map("$tenant", "metrics_upstream", {names.PLATFORM_TENANT: "prometheus"}, default="label_proxy")}
 {nginx.simple_map('"$metrics_upstream $namespace_1"', "without_metrics", {'"label_proxy "': "1"})}
+# The filter of rules and alerts reads gzip and no other compression: with `deflate` it fails.
+map $http_accept_encoding $readable_encoding {{
+  default "";
+  "~*gzip *; *q=0" "";
+  "~*gzip" gzip;
+}}
 map "" $prometheus_authorization {{
   include {at.secret_folder}/{PROMETHEUS_FILE};
 }}
@@ -213,10 +192,11 @@ log_format access escape=json '{{"time":"$time_iso8601","role":"$role","tenant":
 access_log /dev/stdout access;"""
 
 
-def _log_locations() -> Iterator[str]:
+def _log_locations(gateway: Gateway) -> Iterator[str]:
+    at_once = min(PUSHES_AT_ONCE, gateway.concurrent_requests)
     for route in LOG_ROUTES:
         pushes = route.method == "POST"
-        may = _may("push", "POST") if pushes else _may("read", "GET")
+        may = [*_may("push", "POST"), f"limit_conn concurrent {at_once};"] if pushes else _may("read", "GET")
         headers = {
             "Host": "loki",
             "X-Scope-OrgID": "$tenant",
@@ -238,6 +218,7 @@ def _metric_locations(scoped: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
             "Host": "prometheus",
             "Authorization": "$prometheus_authorization",
             **nginx.CLIENT_HEADERS,
+            "Accept-Encoding": "$readable_encoding",
         }
         scope = [(NAMESPACE_HEADER, f"$namespace_{place}") for place in _places(scoped)]
         sent = [*headers.items(), *scope, ("Connection", '""')]
@@ -265,13 +246,15 @@ def _if(variable: str, status: int) -> str:
 def _sending(url: str, headers: list[tuple[str, str]], pushes: bool) -> list[str]:
     """A read has no body. A store that refuses the layer's credential, as while a key is being replaced, is 502, which
     a collector tries again, and not 401, which it does not."""
-    body = [] if pushes else ["client_max_body_size 64k;", "proxy_pass_request_body off;"]
+    largest = LARGEST_PUSH if pushes else "64k"
+    body = [f"client_max_body_size {largest};", *([] if pushes else ["proxy_pass_request_body off;"])]
     # Without this nginx announces the body that it does not send, and the server behind takes the next request for it.
     length = [] if pushes else [("Content-Length", '""')]
     return [
         *body,
         *nginx.passing(url, [*headers, *length], read_timeout=f"{LONGEST_REQUEST_SECONDS}s"),
         "proxy_connect_timeout 5s;",
+        "proxy_max_temp_file_size 0;",
         "proxy_hide_header Location;",
         "proxy_hide_header Set-Cookie;",
         "proxy_intercept_errors on;",

@@ -53,13 +53,14 @@ reset_timedout_connection on;
 large_client_header_buffers 4 32k;  # long queries are in the request line"""
 
 
-def token_map(variable: str, include: str) -> str:
+def token_map(variable: str, include: str, *, bucket: int = 128) -> str:
     """The map from a credential to what it stands for; what it does not list stands for nothing.
 
-    `Bearer ` and 64 hex digits are 71 bytes: the default bucket of 64 fails with a single token.
+    `Bearer ` and 64 hex digits are 71 bytes: the default bucket of 64 fails with a single token. Larger ones serve some
+    thousand tokens.
     """
     return f"""\
-map_hash_bucket_size 128;
+map_hash_bucket_size {bucket};
 map $http_authorization ${variable} {{
   default "";
   include {include};

@@ -7,6 +7,7 @@ import pytest
 
 from components import names
 from tests.cluster.deployed import environment
+from tests.support import manifests
 from tests.support.agents import nodes_of
 from tests.support.deployment import Deployment
 from tests.support.kube import Kube, Object
@@ -85,3 +86,36 @@ def test_going_back_mounts_the_first_object_again_which_was_there_all_the_time(s
     assert story.back.versions.keys() == story.renamed.versions.keys()
     assert story.back.nodes == dict.fromkeys(DECLARED, 1)
     assert story.back.pods.isdisjoint(story.renamed.pods)
+
+
+# --- after a rollout that failed ---
+
+BOUND = "8s"
+
+
+@pytest.fixture(scope="module")
+def rolled_back(deployed: Deployment, kube: Kube) -> Story:
+    """The same, but the agents of the renamed cluster are refused by somebody's quota, and the deployment fails."""
+    before = Moment.now(kube)
+    kube.apply(manifests.quota(NODES, "theirs", pods="0"))
+    try:
+        deployed.refused(("cluster.name", "failed"), ("layer.agents.timeout", BOUND))
+        failed = Moment.now(kube)
+    finally:
+        kube.delete("resourcequotas", "theirs", NODES)
+        deployed.up()
+    return Story(before, failed, Moment.now(kube))
+
+
+def test_a_rollout_that_failed_stops_at_the_first_nodes(rolled_back: Story) -> None:
+    failed = rolled_back.renamed
+    assert failed.mounted != rolled_back.before.mounted
+    assert failed.nodes.total() == len(DECLARED) - environment.settings().layer.agents.max_unavailable
+    assert {failed.mounted, rolled_back.before.mounted} <= failed.versions.keys()
+
+
+def test_going_back_after_it_leaves_the_live_object_and_every_node_its_agent(rolled_back: Story) -> None:
+    before, back = rolled_back.before, rolled_back.back
+    assert back.mounted == before.mounted
+    assert back.versions[back.mounted]["metadata"]["uid"] == before.versions[back.mounted]["metadata"]["uid"]
+    assert back.nodes == dict.fromkeys(DECLARED, 1)

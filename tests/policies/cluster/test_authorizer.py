@@ -96,8 +96,8 @@ def generated() -> list[Case]:
     ]
 
 
-def allowed(kube: Kube, case: Case, action: Action, name: str = "") -> bool:
-    """What the authorizer says of the tenant's account, cluster-wide."""
+def allowed(kube: Kube, case: Case, action: Action, name: str = "", namespace: str = "") -> bool:
+    """What the authorizer says of the tenant's account, cluster-wide or in one namespace."""
     groups = ["system:serviceaccounts", f"system:serviceaccounts:{case.namespace}", "system:authenticated"]
     attributes = {
         "verb": action.verb,
@@ -105,6 +105,7 @@ def allowed(kube: Kube, case: Case, action: Action, name: str = "") -> bool:
         "resource": action.resource,
         "subresource": action.subresource,
         "name": name,
+        "namespace": namespace,
     }
     spec = {
         "user": f"system:serviceaccount:{case.namespace}:app",
@@ -197,3 +198,38 @@ def test_an_aggregated_role_that_is_a_violation_is_one_in_the_cluster(kube: Kube
     (finding,) = [found for found, _ in findings if found.rule == "tenant-cluster-pod-list"]
     assert finding.verdict is Verdict.VIOLATION
     wait_until(lambda: allowed(kube, case, DIRECT[0]), 30, "the aggregated role never got its rules")
+
+
+def test_a_binding_in_a_foreign_namespace_gives_what_the_finding_says(kube: Kube) -> None:
+    """In the tenant's own namespace the same binding passes, and lists no other's pods."""
+    tokens = [{"verbs": ["create"], "apiGroups": [""], "resources": ["serviceaccounts/token"]}]
+    role = {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "foreign-tokens"},
+        "rules": tokens,
+    }
+    namespace: dict[str, Any] = {"apiVersion": "v1", "kind": "Namespace"}
+    kube.apply(
+        role, *({**namespace, "metadata": {"name": name}} for name in ("foreign-other", "tenant-6000"))
+    )
+    for number, (where, name) in enumerate(
+        [("foreign-other", "view"), ("foreign-other", "foreign-tokens"), ("tenant-6000", "view")]
+    ):
+        case = Case(6000, [], "account", name)
+        binding = {
+            **case.objects()[0],
+            "kind": "RoleBinding",
+            "metadata": {"name": f"b{number}", "namespace": where},
+        }
+        kube.apply(binding)
+        manifests = [Manifest(Field(raw), "test", Origin.FILE) for raw in (role, binding)]
+        config = take_apart({"pack-settings": {"tenants": {"tenant-6000": {}, "foreign-other": {}}}})
+        findings = [found for found, _ in check(Reading(manifests), config).findings]
+        ways = [
+            way for found in findings if found.rule == "tenant-cluster-pod-list" for way in ways_of(found)
+        ]
+        assert bool(ways) == (where == "foreign-other")
+        for action, named in ways:
+            wait_until(lambda: allowed(kube, case, action, named, where), 30, f"{action} is not allowed")  # noqa: B023
+    assert not allowed(kube, Case(6000, [], "account"), DIRECT[0])

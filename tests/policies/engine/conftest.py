@@ -85,8 +85,8 @@ class Run:
 class Engine:
     """A throw-away project with a file backend."""
 
-    def __init__(self, folder: Path, template: Path | None = None) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, template: Path | None = None, *, passphrase: str = "public") -> None:
+        self.folder, self.passphrase = folder, passphrase
         if template:
             shutil.copytree(template, folder, symlinks=True, dirs_exist_ok=True)
             return
@@ -126,7 +126,7 @@ class Engine:
             "PATH": f"{TOOLS}:/usr/bin:/bin",
             "PULUMI_HOME": str(home / ".pulumi"),
             "PULUMI_BACKEND_URL": f"file://{self.folder / 'state'}",
-            "PULUMI_CONFIG_PASSPHRASE": "public",
+            "PULUMI_CONFIG_PASSPHRASE": self.passphrase,
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         }

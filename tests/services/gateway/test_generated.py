@@ -30,10 +30,11 @@ CHANGING = {"file", "evaluationTime", "lastEvaluation", "activeAt", "timings"}
 
 
 def steady(value: Any) -> Any:
-    """JSON less what depends on when it was asked; series and alerts come in the order of a hash map."""
+    """JSON less what depends on when it was asked; series, alerts and warnings come in the order of a hash map."""
     if isinstance(value, dict):
         kept = {key: steady(inner) for key, inner in value.items() if key not in CHANGING}
-        return kept | {key: sorted(kept[key], key=str) for key in ("alerts", "result") if key in kept}
+        lists = [key for key in ("alerts", "result", "warnings", "infos") if isinstance(kept.get(key), list)]
+        return kept | {key: sorted(kept[key], key=str) for key in lists}
     return [steady(inner) for inner in value] if isinstance(value, list) else value
 
 

@@ -88,7 +88,7 @@ def test_long_lines_and_bodies_are_refused(world: World) -> None:
     assert gateway.ask("/api/v1/query", bearer("shop"), body=b"x" * 100_000).status == 413
     writer = bearer("search", "write")
     assert gateway.ask(f"{API}/push", writer, method="POST", body=b"x" * (4 << 20)).status == 200
-    head = f"POST {API}/push HTTP/1.1\r\nHost: a\r\n{writer}\r\nContent-Length: {17 << 20}\r\n\r\n"
+    head = f"POST {API}/push HTTP/1.1\r\nHost: a\r\n{writer}\r\nContent-Length: {(4 << 20) + 1}\r\n\r\n"
     assert send(gateway.port, head.encode()).status == 413
     assert [len(seen.body) for seen in world.stores.behind.seen if seen.method == "POST"] == [4 << 20]
 

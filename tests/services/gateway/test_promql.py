@@ -139,10 +139,14 @@ def test_lists_hold_nothing_foreign(worlds: tuple[World, World], path: str) -> N
         shared(worlds, f"/api/v1/{path}", tenant)
 
 
-def test_compressed_rules_are_filtered_too(world: World) -> None:
-    answer = world.gateway.ask("/api/v1/rules", bearer("shop"), "Accept-Encoding: gzip")
-    assert b"Alertshopword" in whole(answer)
-    assert not any(word.encode() in answer.body for word in samples.foreign("shop"))
+@pytest.mark.parametrize(
+    "wanted", ["gzip", "deflate", "zstd", "gzip, deflate, br", "deflate, gzip;q=0", "*", "GZIP"]
+)
+def test_rules_are_filtered_whatever_compression_is_asked_for(world: World, wanted: str) -> None:
+    for path, own in (("rules", "Alertshopword"), ("alerts", "Alertshopword")):
+        answer = world.gateway.ask(f"/api/v1/{path}", bearer("shop"), f"Accept-Encoding: {wanted}")
+        assert own.encode() in whole(answer)
+        assert not any(word.encode() in answer.body for word in samples.foreign("shop"))
 
 
 # --- what is not refused ----------------------------------------------------------------------------------------------

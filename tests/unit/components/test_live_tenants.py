@@ -170,7 +170,7 @@ def test_moving_a_namespace_to_another_tenant_keeps_the_logical_name_of_every_ob
         moved = changed(
             raw,
             ("tenants.mail.namespaces", {"mail-in": {"pods": 50}}),
-            ("tenants.search", {"namespaces": {"search": {"pods": 100}, "mail-out": {"pods": 30}}}),
+            ("tenants.wiki", {"namespaces": {"wiki": {"pods": 60}, "mail-out": {"pods": 30}}, "logs": False}),
         )
         before, after = environment(raw), environment(moved)
         gone = stable(before) - stable(after)

@@ -197,6 +197,12 @@ def test_the_report_names_each_object_and_the_next_command() -> None:
     assert drift_report([], "prod") == "The cluster holds what was deployed, unchanged."
 
 
+def test_a_teams_namespace_is_never_said_to_be_deleted() -> None:
+    text = drift_report([Drift(Ref("Namespace", "", "shop"), ("unknown",))], "prod")
+    assert "kubectl delete" not in text
+    assert "kubectl label namespace shop shared-observability/owner- shared-observability/tenant-" in text
+
+
 def test_first_only_what_the_engine_cannot_see_is_replaced_then_all_but_what_holds_data() -> None:
     found = [ROLE, GONE, SPACE, SET, UNKNOWN]
     assert replacements(found, "Role", "ClusterRole") == ["--replace", "urn:r"]

@@ -215,6 +215,11 @@ def test_a_missing_daemon_set_and_a_missing_store_are_findings(settings: Setting
     }
 
 
+def test_of_a_layer_that_is_not_deployed_no_single_object_is_missed(settings: Settings) -> None:
+    (found,) = findings(settings, Snapshot(NODES, [], (), frozenset()))
+    assert found.reason == "it is not deployed: its namespaces do not exist"
+
+
 def test_an_image_that_cannot_be_pulled_is_told_in_the_kubelets_words(settings: Settings) -> None:
     waiting = {"waiting": {"reason": "ImagePullBackOff", "message": 'Back-off pulling image "quay.io/x"'}}
     containers = [{"name": "prometheus", "ready": False, "state": waiting}]

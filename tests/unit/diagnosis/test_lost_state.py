@@ -6,7 +6,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.cluster import lost_state
+from components.cluster import lost_state, own_state
 from components.cluster.live import Live, LiveNamespace, ObjectRef
 from components.cluster.lost_state import TAKE_OVER_VARIABLE, owned, refuse_lost_state
 from components.settings.mistakes import SettingsError
@@ -86,5 +86,35 @@ def test_what_a_refused_deployment_leaves_in_the_state_is_no_object(monkeypatch:
     assert not lost_state.state_holds_objects()
     known["c"] = {"type": "shared-observability:cluster:Target"}
     assert lost_state.state_holds_objects()
-    # Under another name for the stack the engine itself dies, with a lock left behind.
+    # By another key the engine itself dies, and leaves a lock behind.
     assert asked[0] == {"pulumi:pulumi:readStackResourceOutputs": {"stackName": "organization/project/prod"}}
+
+
+def test_a_state_that_is_just_being_written_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    between = [Exception("invocation returned an error: failed to load checkpoint: EOF")] * 2
+
+    def invoke(token: str, arguments: dict[str, Any]) -> SimpleNamespace:
+        if between:
+            raise between.pop()
+        return SimpleNamespace(value={"outputs": {"a": 1}})
+
+    monkeypatch.setattr(pulumi.runtime, "invoke", invoke)
+    monkeypatch.setattr(own_state, "SECONDS_BETWEEN", 0)
+    assert own_state.read("pulumi:pulumi:readStackOutputs", {"name": "x"}) == {"a": 1}
+
+
+@pytest.mark.parametrize(("message", "tries"), [("no such stack", 1), ("failed to load checkpoint: EOF", 20)])
+def test_a_state_that_cannot_be_read_at_all_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, message: str, tries: int
+) -> None:
+    asked: list[str] = []
+
+    def invoke(token: str, arguments: dict[str, Any]) -> SimpleNamespace:
+        asked.append(token)
+        raise Exception(message)  # noqa: TRY002 - as the SDK does
+
+    monkeypatch.setattr(pulumi.runtime, "invoke", invoke)
+    monkeypatch.setattr(own_state, "SECONDS_BETWEEN", 0)
+    with pytest.raises(Exception, match=message):
+        own_state.read("pulumi:pulumi:readStackOutputs", {"name": "x"})
+    assert len(asked) == tries

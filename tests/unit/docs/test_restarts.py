@@ -1,0 +1,81 @@
+"""The table in docs/architecture.md: which pods are replaced by which change, asked of the program."""
+
+import re
+from typing import Any
+
+import pytest
+
+from commands.docs import DOCS
+from tests.support.environments import changed
+from tests.unit.components.environments import KUBECONFIG, Environment, Raw, dev, environment
+
+Change = tuple[str, Any]
+BASE = changed(dev(), ("cluster.target", KUBECONFIG))
+GPU = {"instanceTypes": ["g5.xlarge"], "nodes": 1}
+# By the first cell of a row: the changes that it speaks of, each by itself.
+CHANGES: dict[str, list[Change]] = {
+    "a tenant is added, removed, renamed, or gets another namespace": [
+        ("tenants.quagga", {"pods": 5}),
+        ("tenants.shop", None),
+        ("tenants.search.namespaces", {"search-api": {"pods": 5}, "search-web": {"pods": 5}}),
+    ],
+    "`tenants.<tenant>.pods`": [("tenants.shop.pods", 121)],
+    "`tenants.<tenant>.limits`, `tenants.<tenant>.retention`": [
+        ("tenants.shop.limits", {"logRateMB": 8}),
+        ("tenants.shop.retention", "3d"),
+    ],
+    "`tenants.<tenant>.logs`, `tenants.<tenant>.metrics`": [
+        ("tenants.shop.logs", "off"),
+        ("tenants.shop.metrics", False),
+    ],
+    "`tenants.<tenant>.runsOn`": [("tenants.shop.runsOn", ["web"])],
+    "`layer.metrics.retention`, `layer.metrics.scrapeInterval`, `layer.metrics.samplesPerTarget`": [
+        ("layer.metrics.retention", "20d"),
+        ("layer.metrics.scrapeInterval", "30s"),
+        ("layer.metrics.samplesPerTarget", 30_000),
+    ],
+    "`layer.metrics.storage`": [("layer.metrics.storage", "60Gi")],
+    "`layer.logs.retention`": [("layer.logs.retention", "8d")],
+    "`layer.logs.store.size`": [("layer.logs.store", {"kind": "filesystem", "size": "60Gi"})],
+    "`layer.hostMetrics`": [("layer.hostMetrics", "none")],
+    "`layer.runsOn`": [("layer.runsOn", ["web"])],
+    "`layer.agents.preempt`": [("layer.agents", {"preempt": False})],
+    "`layer.agents.maxUnavailable`": [("layer.agents", {"maxUnavailable": 3})],
+    "`layer.protection`": [("layer.protection", True)],
+    "`cluster.name`": [("cluster.name", "other")],
+    "`cluster.nodeGroups.<group>.nodes`, `cluster.nodeGroups.<group>.instanceTypes`": [
+        ("cluster.nodeGroups.web.nodes", 6),
+        ("cluster.nodeGroups.web.instanceTypes", ["m5.large"]),
+    ],
+    "a node group is added or removed": [("cluster.nodeGroups.gpu", GPU), ("cluster.nodeGroups.batch", None)],
+    "`cluster.nodeGroups.<group>.taints`": [
+        ("cluster.nodeGroups.batch.taints", [{"key": "other", "effect": "NoSchedule"}])
+    ],
+    "`gatewayKey`": [("gatewayKey", "another-key-of-at-least-32-bytes!")],
+}
+
+
+def table() -> dict[str, str]:
+    """What rolls, by change, as the page says it."""
+    section = (DOCS / "architecture.md").read_text(encoding="utf-8").partition("## What restarts")[2]
+    rows = re.findall(r"^\| (.+?) \| (.*?) \| .*\|$", section.partition("\n## ")[0], re.MULTILINE)
+    return {change: rolls for change, rolls in rows if change not in ("change", "---")}
+
+
+def rolled(before: Environment, after: Environment) -> set[str]:
+    """Names of the workloads whose pods are replaced."""
+    templates = {o.name: o.inputs["spec"]["template"] for o in before.of("DaemonSet", "Deployment")}
+    there = {o.name: o.inputs["spec"]["template"] for o in after.of("DaemonSet", "Deployment")}
+    return {name for name, template in templates.items() if name in there and there[name] != template}
+
+
+def test_the_table_speaks_of_these_changes() -> None:
+    assert set(table()) == set(CHANGES)
+
+
+@pytest.mark.parametrize("row", CHANGES)
+def test_what_the_table_says_rolls(row: str) -> None:
+    said = set(table()[row].split(", ")) - {"nothing"}
+    raw: Raw = BASE
+    for change in CHANGES[row]:
+        assert rolled(environment(raw), environment(changed(raw, change))) == said, change
