@@ -50,7 +50,9 @@ def test_the_layers_namespaces_are_refused_if_they_exist_without_our_label(names
 
 
 @pytest.mark.parametrize("ref", [cluster_scoped()[0], in_tenant_namespace("shop")[0]], ids=str)
-def test_an_object_of_another_stack_is_refused_with_the_stacks_name_and_our_own_is_not(ref: ObjectRef) -> None:
+def test_an_object_of_another_stack_is_refused_with_the_stacks_name_and_our_own_is_not(
+    ref: ObjectRef,
+) -> None:
     (mistake,) = refused({ref: "prod"})
     assert "belongs to stack 'prod'" in mistake.problem
     assert refused({ref: "dev"}) == []
