@@ -38,7 +38,7 @@ class OAuth(Model):
 class OAuthClient(Model):
     """One Grafana at the identity provider. Its secret is under the top-level key `oauth`, by the client's ID."""
 
-    client_id: Annotated[str, Field(pattern=CLIENT_ID)]
+    client_id: Annotated[str, Field(pattern=CLIENT_ID)] = Field(description="as the provider gave it")
     groups: tuple[Annotated[str, Field(pattern=GROUP)], ...] = Field(
         min_length=1,
         description="who may sign in; without it everybody whom the provider knows could read the team's data",

@@ -51,23 +51,15 @@ class Environment:
         (found,) = (o for o in self.of(kind) if o.name == name)
         return found
 
+    def named_at(self, kind: str, namespace: str) -> "Object":
+        """The one object of this kind in a namespace."""
+        (found,) = (o for o in self.of(kind) if o.namespace == namespace)
+        return found
+
     def named_in(self, other: "Object") -> "Object":
         """The object that is the same in this environment."""
         (found,) = (o for o in self.objects if o.registered.urn == other.registered.urn)
         return found
-
-    def before(self, found: "Object") -> set[str]:
-        """URNs of all that has to be there before an object, by its own dependencies and its components' ones."""
-        registered = self.recorder.registered
-        waited, asked = set[str](), [found.registered.urn]
-        while asked:
-            one = registered.get(asked.pop())
-            if one is None:
-                continue
-            new = {*one.dependencies, *([one.parent] if one.parent in registered else [])} - waited
-            waited |= new
-            asked += new
-        return waited
 
     @property
     def tenant_namespaces(self) -> dict[str, str]:
@@ -133,17 +125,6 @@ def _pod_specs(value: Any) -> Iterator[dict[str, Any]]:
     elif isinstance(value, list):
         for item in value:
             yield from _pod_specs(item)
-
-
-def in_use(recorded: Environment) -> list[Object]:
-    """All objects but the configurations that no pod mounts: those of the last deployment, kept for a rollback."""
-    mounted = {
-        (workload.namespace, volume["configMap"]["name"])
-        for workload in recorded.objects
-        for volume in (workload.pod or {}).get("volumes", [])
-        if "configMap" in volume
-    }
-    return [o for o in recorded.objects if o.kind != "ConfigMap" or (o.namespace, o.name) in mounted]
 
 
 def containers(pod: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -8,13 +8,13 @@ import yaml
 from components import names
 from components.layer import credentials
 from tests.support.environments import INCIDENT, KEY, changed
+from tests.unit.components.asking import in_use
 from tests.unit.components.environments import (
     EXISTING,
     VARIANTS,
     Environment,
     containers,
     environment,
-    in_use,
 )
 
 ON_CLUSTER = VARIANTS["on a cluster"]

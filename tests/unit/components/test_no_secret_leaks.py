@@ -15,6 +15,7 @@ from components import names
 from components.layer import credentials
 from tests.support.environments import KEY, changed
 from tests.support.mocks import SECRET
+from tests.unit.components.asking import waits_for
 from tests.unit.components.environments import (
     CLIENT_SECRET,
     KUBECONFIG,
@@ -204,7 +205,7 @@ def test_a_tenants_credentials_change_only_after_the_gateway_knows_them() -> Non
     gateway = recorded.named("Deployment", names.GATEWAY).registered
     for found in recorded.of("Secret", "Deployment"):
         if found.namespace in recorded.tenant_namespaces:
-            assert gateway.urn in recorded.before(found), str(found)
+            assert gateway.urn in waits_for(recorded, found), str(found)
 
 
 def test_the_same_key_gives_the_same_credentials_so_that_a_preview_shows_no_change() -> None:
