@@ -222,7 +222,7 @@ PROVIDER = {
     "apiUrl": "https://login.example.com/userinfo",
 }
 CLIENT_SECRET = "a-secret-of-the-identity-provider"
-BY_HOST = {
+BY_HOST: Raw = {
     "host": "shop.grafana.example.com",
     "ingressClass": "alb",
     "annotations": {"alb.ingress.kubernetes.io/scheme": "internal"},
