@@ -1,22 +1,24 @@
 """The objects of a stack as they are in its cluster, read by kubectl."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Iterable, Sequence
 
 from components.cluster.kubectl import Kubectl
-from components.names import OWNER_LABEL
+from components.names import LAYER_NAMESPACE, NODES_NAMESPACE, OWNER_LABEL
 from diagnosis.drift import Declared, Drift, Manifest, Ref, drifts, ref
 
 # Every kind that this program makes: an object of one of these with our label is ours.
 KINDS = (
-    *("namespaces", "configmaps", "secrets", "serviceaccounts", "services", "persistentvolumeclaims"),
-    *("resourcequotas", "daemonsets.apps", "deployments.apps", "poddisruptionbudgets.policy"),
-    *("networkpolicies.networking.k8s.io", "ingresses.networking.k8s.io"),
+    *("namespaces", "serviceaccounts", "services", "persistentvolumeclaims", "resourcequotas"),
+    *("daemonsets.apps", "deployments.apps", "ingresses.networking.k8s.io", "poddisruptionbudgets.policy"),
     *(
         f"{kind}.rbac.authorization.k8s.io"
         for kind in ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
     ),
     "priorityclasses.scheduling.k8s.io",
 )
+# Looked for in the layer's own namespaces only: whoever deploys need not be able to list everybody's Secrets.
+KINDS_OF_THE_LAYER = ("configmaps", "secrets", "networkpolicies.networking.k8s.io")
 
 
 def labelled(kubectl: Kubectl, stack: str) -> list[Manifest]:
@@ -25,29 +27,39 @@ def labelled(kubectl: Kubectl, stack: str) -> list[Manifest]:
     Raises:
         ClusterUnreachableError: if the cluster does not answer.
     """
-    selector = f"{OWNER_LABEL}={stack}"
-    return list(
-        kubectl.objects(",".join(KINDS), "--all-namespaces", "--selector", selector, "--show-managed-fields")
-    )
+    options = ("--selector", f"{OWNER_LABEL}={stack}", "--show-managed-fields")
+    found = kubectl.objects(",".join(KINDS), "--all-namespaces", *options)
+    for namespace in (LAYER_NAMESPACE, NODES_NAMESPACE):
+        found += kubectl.objects(",".join(KINDS_OF_THE_LAYER), "--namespace", namespace, *options)
+    return list(found)
 
 
 def live(kubectl: Kubectl, state: Sequence[Declared], ours: Iterable[Manifest]) -> dict[Ref, Manifest]:
-    """The declared objects that exist; one whose label somebody took away is asked for by name.
+    """The declared objects that exist; those that were not found by their label are asked for by name.
 
     Raises:
         ClusterUnreachableError: if the cluster does not answer.
     """
     found = {ref(item): item for item in ours}
-    for item in state:
-        if item.ref not in found:
-            found |= {ref(one): one for one in _by_name(kubectl, item)}
-    return found
+    missing = [item for item in state if item.ref not in found]
+    return found | {ref(item): item for item in _by_name(kubectl, missing)}
 
 
-def _by_name(kubectl: Kubectl, item: Declared) -> Iterator[Manifest]:
-    group, _, version = str(item.manifest["apiVersion"]).rpartition("/")
-    where = ["--namespace", item.ref.namespace] if item.ref.namespace else []
-    yield from kubectl.objects(f"{item.ref.kind}.{version}.{group}", item.ref.name, *where)
+def _by_name(kubectl: Kubectl, items: Sequence[Declared]) -> list[Manifest]:
+    if not items:
+        return []
+    asked = {"apiVersion": "v1", "kind": "List", "items": [_named(item) for item in items]}
+    options = ("--output", "json", "--ignore-not-found", "--show-managed-fields")
+    answer = json.loads(
+        kubectl.call("get", "--filename", "-", *options, stdin=json.dumps(asked)).text or "{}"
+    )
+    return list(answer["items"]) if "items" in answer else [answer] if answer else []
+
+
+def _named(item: Declared) -> Manifest:
+    where = {"namespace": item.ref.namespace} if item.ref.namespace else {}
+    metadata = {"name": item.ref.name, **where}
+    return {"apiVersion": item.manifest["apiVersion"], "kind": item.ref.kind, "metadata": metadata}
 
 
 def found_drifts(kubectl: Kubectl, stack: str, state: Sequence[Declared]) -> list[Drift]:

@@ -27,7 +27,7 @@ _PODS_ON_NODE = "kubectl get pods -A -o wide --field-selector spec.nodeName={nod
 # What the parts of Kubernetes say, and what helps. The first that matches counts; the braces are filled in.
 _REMEDIES = {
     r"Too many pods": (
-        f"The node has no pod slot left. See what takes them: {_PODS_ON_NODE}. Then: agents.preempt: true, fewer pods "
+        f"The node has no pod slot left. See what takes them: {_PODS_ON_NODE}. Then: layer.agents.preempt: true, fewer pods "
         "(a tenant's `pods`), or a larger max-pods (docs/pod-budget.md)"
     ),
     r"untolerated taint": (

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable, Iterator
 from itertools import count
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +15,17 @@ from tests.support.cleaning import Snapshot, restore, snapshot
 from tests.support.deployment import Deployment
 from tests.support.kube import Kube, Object
 
+# For one test: the first of a module pays for its fixtures, which deploy up to five times, in 5 s each, or in 20 when
+# the cores are busy.
+SECONDS = 300
 _numbers = count(1)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Gives the tests of this folder more time than others."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(SECONDS))
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,8 @@ import pytest
 
 from components.layer import credentials
 from tests.engine.conftest import JOURNEY_SECONDS, Journey
-from tests.support.engine import KEY, STACK, STACK_FILE
+from tests.support.engine import STACK, STACK_FILE
+from tests.support.stack_files import KEY
 
 pytestmark = pytest.mark.timeout(JOURNEY_SECONDS)
 LAYER_ROLES = ("push", "scrape", "metrics", "read", "gateway")

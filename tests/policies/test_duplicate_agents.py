@@ -37,6 +37,17 @@ CASES: dict[str, tuple[str, list[str]]] = {
         agent("a", ALLOY, "nodeSelector: {pool: x}") + agent("b", ALLOY, "nodeSelector: {pool: y}"),
         [],
     ),
+    "in one of its groups": (
+        agent(
+            "a",
+            ALLOY,
+            "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms:"
+            " [{matchExpressions: [{key: pool, operator: In, values: [x]}]},"
+            " {matchExpressions: [{key: pool, operator: In, values: [y]}]}]}}}",
+        )
+        + agent("b", ALLOY, "nodeSelector: {pool: y}"),
+        ["violation"],
+    ),
     "in the same group": (
         agent("a", ALLOY, "nodeSelector: {pool: x}") + agent("b", ALLOY, "nodeSelector: {pool: x}"),
         ["violation"],

@@ -119,6 +119,14 @@ def test_the_label_counts_on_an_adopted_namespace_too(layer: str) -> None:
 
 
 @pytest.mark.parametrize("layer", LAYERS)
+def test_no_label_makes_the_layers_namespace_a_tenants(layer: str) -> None:
+    text = (LABELLED + DAEMON_SET.replace("shop", "shop-eu")).replace("shop-eu", "observability-nodes")
+    assert judged(RULE, text, layer) == []
+    config = {"pack-settings": {"layerNamespaces": ["monitoring"]}}
+    assert judged(RULE, text, layer, config=config) == ["violation"]
+
+
+@pytest.mark.parametrize("layer", LAYERS)
 def test_a_stack_that_is_one_tenants_holds_only_its_objects(layer: str) -> None:
     config = {"pack-settings": {"stackTenant": "shop"}}
     assert judged(RULE, DAEMON_SET.replace("shop", "anywhere"), layer, config=config) == ["violation"]

@@ -12,27 +12,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from commands.engine import engine_environment, run_pulumi
-from commands.environments import ROOT
 from simulator.api import Object
-from tests.support.environments import PROJECT, changed
+from tests.support import stack_files
+from tests.support.environments import changed
 
 STACK = "sim"
-# The preview that `make up` does before is left out, as it takes as long again; `destroy` needs it: without one, the
-# engine deletes everything up to the first protected object.
-OPTIONS = {"up": ("--yes", "--skip-preview"), "destroy": ("--yes",), "refresh": ("--yes", "--skip-preview")}
+AT_ONCE = "--skip-preview"  # the preview that `make` does before takes as long again
 STACK_FILE = f"Pulumi.{STACK}.yaml"
-KEY = "gatewayKey"
 Change = tuple[str, Any]
 
 
 def shipped() -> Object:
     """The settings of the environment `sim` as plain data, without the secret."""
-    config = yaml.safe_load((ROOT / STACK_FILE).read_text())["config"]
-    names = {key.partition(":")[2]: value for key, value in config.items()}
-    return {name: value for name, value in names.items() if name != KEY}
+    return stack_files.shipped(STACK)
 
 
 class Deployment:
@@ -77,28 +70,35 @@ class Deployment:
         return self._succeeds("destroy")
 
     def refused(self, *changes: Change, command: str = "up", **variables: str) -> str:
-        """What the engine says when it refuses a command with these settings, which are then forgotten."""
+        """What the engine says when it refuses a command with these settings, which are then forgotten.
+
+        `destroy` is asked as `make` asks it, with a preview: without one, the engine deletes everything up to the first
+        protected object.
+        """
         before = self.settings
         self.change(*changes)
         try:
-            done = self.run(command, **variables)
+            done = self.run(command, preview=command == "destroy", **variables)
         finally:
             self.settings = before
         assert done.returncode != 0, f"{command} is not refused:\n{done.stdout}"
         return done.stdout
 
-    def run(self, command: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    def run(
+        self, command: str, *, preview: bool = False, **variables: str
+    ) -> "subprocess.CompletedProcess[str]":
         """One command of the engine on this stack, with the environment as `make` gives it and `variables` on top."""
         file = self._folder / STACK_FILE
-        file.write_text(self._text())
+        file.write_text(stack_files.stack_file_text(STACK, self.settings))
         with engine_environment(STACK, backend=f"file://{self._folder / 'state'}") as environment:
             given = {**environment, **variables}
             if not self._made:
                 init = run_pulumi(["stack", "init", STACK, "--no-select"], environment, capture=True)
                 assert init.returncode == 0, init.stdout
                 self._made = True
-            options = ["--stack", STACK, "--config-file", str(file), "--suppress-outputs"]
-            return run_pulumi([command, *options, *OPTIONS[command]], given, capture=True)
+            options = ["--stack", STACK, "--config-file", str(file), "--suppress-outputs", "--yes"]
+            at_once = [] if preview else [AT_ONCE]
+            return run_pulumi([command, *options, *at_once], given, capture=True)
 
     def outputs(self) -> Object:
         """What the stack exports."""
@@ -111,10 +111,3 @@ class Deployment:
         done = self.run(command)
         assert done.returncode == 0, f"{command} fails:\n{done.stdout}"
         return done.stdout
-
-    def _text(self) -> str:
-        """The stack file: the settings, with salt and encrypted key of the shipped one."""
-        stack = yaml.safe_load((ROOT / STACK_FILE).read_text())
-        key = f"{PROJECT}:{KEY}"
-        config = {f"{PROJECT}:{name}": value for name, value in self.settings.items()}
-        return yaml.safe_dump({**stack, "config": {**config, key: stack["config"][key]}}, sort_keys=False)

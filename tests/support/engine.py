@@ -13,12 +13,11 @@ from typing import Any
 import yaml
 
 from commands.engine import engine_environment, run_pulumi
-from commands.environments import ROOT
+from tests.support import stack_files
 from tests.support.environments import PROJECT, changed
 
 STACK = "dev"
 STACK_FILE = f"Pulumi.{STACK}.yaml"
-KEY = "gatewayKey"
 # The preview before a deployment is left out, as it takes as long again.
 OPTIONS = {"preview": (), "up": ("--yes", "--skip-preview"), "destroy": ("--yes", "--skip-preview")}
 Change = tuple[str, Any]
@@ -27,9 +26,7 @@ Manifest = dict[str, Any]
 
 def shipped() -> dict[str, Any]:
     """The settings of `dev` as plain data, without the secret."""
-    config = yaml.safe_load((ROOT / STACK_FILE).read_text())["config"]
-    names = {key.partition(":")[2]: value for key, value in config.items()}
-    return {name: value for name, value in names.items() if name != KEY}
+    return stack_files.shipped(STACK)
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,7 @@ class Stack:
             variables: of the environment, on top of what `make` gives.
         """
         file = self.folder / STACK_FILE
-        file.write_text(self._text(key))
+        file.write_text(stack_files.stack_file_text(STACK, self.settings, key=key))
         arguments = (command, "--stack", STACK, "--config-file", str(file), *OPTIONS[command], *options)
         return self.pulumi(*arguments, **variables)
 
@@ -119,15 +116,6 @@ class Stack:
     def manifests(self) -> list[Manifest]:
         """The rendered objects."""
         return [yaml.safe_load(text) for text in self.files().values()]
-
-    def _text(self, key: Any) -> str:
-        """The stack file: the settings, with salt and encrypted key of the shipped one."""
-        stack = yaml.safe_load((ROOT / STACK_FILE).read_text())
-        name = f"{PROJECT}:{KEY}"
-        config = {f"{PROJECT}:{setting}": value for setting, value in self.settings.items()}
-        return yaml.safe_dump(
-            {**stack, "config": {**config, name: key or stack["config"][name]}}, sort_keys=False
-        )
 
 
 def named(manifests: Iterable[Manifest]) -> dict[str, Manifest]:

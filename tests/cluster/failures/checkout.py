@@ -9,20 +9,20 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from commands.engine import engine_environment, run_pulumi
 from commands.environments import ROOT
 from simulator.api import Object
-from tests.support.deployment import KEY, STACK, STACK_FILE, Change
+from tests.support.deployment import STACK, STACK_FILE, Change
 from tests.support.environments import PROJECT, changed
+from tests.support.stack_files import stack_file_text
 
 CODE = ("components", "commands", "diagnosis", "__main__.py", "Pulumi.yaml")
 TOOLS = (".venv", ".toolchain")
+KEY = "gatewayKey"
 SECONDS = 90
 # The real command with one option more: of the engine, and for `up` alone.
 RUN = """
@@ -74,11 +74,7 @@ class Checkout:
     def write(self, settings: Object) -> None:
         """Makes these the settings of all that follows."""
         self.settings = settings
-        stack = yaml.safe_load((ROOT / STACK_FILE).read_text())
-        key = f"{PROJECT}:{KEY}"
-        config = {f"{PROJECT}:{name}": value for name, value in settings.items()}
-        text = yaml.safe_dump({**stack, "config": {**config, key: stack["config"][key]}}, sort_keys=False)
-        (self.folder / STACK_FILE).write_text(text)
+        (self.folder / STACK_FILE).write_text(stack_file_text(STACK, settings))
 
     def change(self, *changes: Change) -> None:
         """Sets values at dotted paths for all that follows; None removes one."""
@@ -100,14 +96,14 @@ class Checkout:
 
     # --- commands ---
 
-    def start(self, module: str, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
+    def start(self, module: str, *arguments: str, last: Sequence[str] = ()) -> "subprocess.Popen[str]":
         """Starts a command, as `commands.engine up`; its output is a pipe."""
-        command = [sys.executable, "-c", RUN, f"commands.{module}", *arguments, "--env", STACK]
+        command = [sys.executable, "-c", RUN, f"commands.{module}", *arguments, "--env", STACK, *last]
         inherited = {k: v for k, v in os.environ.items() if k not in ("PULUMI_BACKEND_URL", "KUBECONFIG")}
         return subprocess.Popen(
             command,
             cwd=self.folder,
-            env={**inherited, **variables},
+            env=inherited,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -115,9 +111,9 @@ class Checkout:
             start_new_session=True,
         )
 
-    def run(self, module: str, *arguments: str, **variables: str) -> Done:
+    def run(self, module: str, *arguments: str) -> Done:
         """Runs a command to its end."""
-        return finish(self.start(module, *arguments, **variables))
+        return finish(self.start(module, *arguments))
 
     def up(self, *changes: Change) -> str:
         """`make up`, which succeeds, with settings changed for good."""
@@ -143,12 +139,9 @@ class Checkout:
         """`make why`."""
         return self.run("why")
 
-    def pulumi(self, *arguments: str) -> Done:
-        """The CLI itself, as a runbook says to run it."""
-        with engine_environment(STACK, backend=f"file://{self.backend.parent}") as variables:
-            options = ["--stack", STACK, "-C", str(self.folder)]
-            done = run_pulumi([*arguments, *options], variables, capture=True)
-        return Done(done.returncode, done.stdout)
+    def pulumi(self, *words: str) -> Done:
+        """`make pulumi ARGS=...`: the engine's own command line, as runbooks use it."""
+        return finish(self.start("cli", last=("--", *words)))
 
     def _succeeds(self, module: str, *arguments: str) -> str:
         done = self.run(module, *arguments)

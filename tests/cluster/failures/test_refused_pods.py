@@ -2,10 +2,11 @@
 
 import time
 
-from components.names import LAYER_NAMESPACE, NODES_NAMESPACE, POD_SECURITY_LABEL, PROMETHEUS
+from components.names import ALLOY, LAYER_NAMESPACE, NODES_NAMESPACE, POD_SECURITY_LABEL, PROMETHEUS
 from simulator.api import Object
 from tests.cluster.failures.checkout import Checkout
 from tests.cluster.failures.environment import ALLOY_SET, blocks, new_config, one_agent_on_each_node, within
+from tests.support.deployment import Change
 from tests.support.kube import Kube
 
 BOUND = 300  # what the deployment may wait; it must not
@@ -21,6 +22,7 @@ THEIRS: Object = {
 def test_pods_that_pod_security_refuses_end_the_wait_and_repair_brings_the_level_back(
     checkout: Checkout, kube: Kube
 ) -> None:
+    before: Change = ("cluster.name", checkout.settings["cluster"]["name"])
     kube.patch("namespaces", NODES_NAMESPACE, {"metadata": {"labels": {POD_SECURITY_LABEL: "baseline"}}})
     started = time.monotonic()
     said = checkout.fails(new_config(), within(BOUND))
@@ -33,6 +35,12 @@ def test_pods_that_pod_security_refuses_end_the_wait_and_repair_brings_the_level
     assert "hostPath" in block["reason"]
     assert "make repair" in block["remedy"]
 
+    # The interrupted rollout has reached the cluster and not the state: back at the old settings, nothing is to be done
+    # for the engine, but all of it differs.
+    checkout.change(before)
+    told = checkout.drift().said
+    assert f"DaemonSet {NODES_NAMESPACE}/{ALLOY}\n  spec.template.spec.volumes[0].configMap.name is " in told
+    assert f'Namespace {NODES_NAMESPACE}\n  metadata.labels.{POD_SECURITY_LABEL} is "baseline"' in told
     checkout.repair()
     labels = kube.get("namespaces", NODES_NAMESPACE)["metadata"]["labels"]
     assert labels[POD_SECURITY_LABEL] == "privileged"

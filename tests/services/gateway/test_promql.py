@@ -174,6 +174,15 @@ def test_a_refusal_says_why_in_the_form_that_grafana_shows(gateway: Gateway) -> 
     assert "must be a plain number" in json.loads(answer.body)["error"]
 
 
+def test_a_query_for_anothers_namespace_is_an_error_and_not_own_data_under_its_name(gateway: Gateway) -> None:
+    for matcher in ('="billing"', '!="shop"', '=~"b.*"', '=""'):
+        query = quote(f"secret{{namespace{matcher}}}")
+        assert gateway.ask(f"/api/v1/query?{AT}&query={query}", bearer("shop")).status == 400
+    for matcher in ('="shop"', '=~".*"', '=~"shop|billing"', '!~"kube-.*"'):
+        query = quote(f"secret{{namespace{matcher}}}")
+        assert gateway.ask(f"/api/v1/query?{AT}&query={query}", bearer("shop")).status == 200
+
+
 def test_reads_of_own_data_answer_with_it(gateway: Gateway) -> None:
     def result(tenant: str, query: str) -> Any:
         answer = gateway.ask(f"/api/v1/query?{AT}&query={quote(query)}", bearer(tenant))

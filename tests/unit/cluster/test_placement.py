@@ -18,7 +18,7 @@ from components.cluster.placement import (
 from components.settings.model import Cluster, NodeGroup
 from tests.unit.components.scheduling import FARGATE, LINUX, Node, NodeTaint, lands
 
-FAST = settings(deadline=None, max_examples=150)
+FAST = settings(deadline=None, max_examples=75)
 NAMES = ("a", "b", "c", "d")
 LABEL_KEYS = ("eks.amazonaws.com/nodegroup", "karpenter.sh/nodepool", "example.com/pool", "example.com/team")
 TAINT_KEYS = ("dedicated", "gpu", "init")

@@ -122,6 +122,11 @@ def test_words_that_are_no_aggregation_pass(query: str) -> None:
     assert not any(PATTERN.search(text) for text in encodings(query)[:3])
 
 
+def test_the_aggregations_with_a_parameter_are_those_of_the_parser() -> None:
+    """IsAggregatorWithParam of promql/parser/lex.go; `test_promql.py` has each of them attack."""
+    assert set(AGGREGATIONS) == {"topk", "bottomk", "quantile", "count_values", "limitk", "limit_ratio"}
+
+
 def test_the_pattern_can_stand_in_a_quoted_string_of_nginx() -> None:
     assert not {'"', "\\", "\n"} & set(REFUSED)
     assert "'" not in ANSWER
