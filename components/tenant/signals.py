@@ -1,5 +1,6 @@
 """What a tenant reads, and where in its namespaces that is arranged. Pure."""
 
+from components import names
 from components.grafana import sources
 from components.grafana.sources import Source
 from components.layer import credentials
@@ -15,6 +16,17 @@ def home_namespace(name: str, tenant: Tenant) -> str:
 def sources_of(tenant: Tenant) -> list[Source]:
     """A data source for each of its signals."""
     return sources.of_signals(metrics=tenant.metrics, logs=tenant.logs != "off")
+
+
+def own_workloads(settings: Settings) -> list[tuple[str, str]]:
+    """(namespace, name) of each Deployment that tenant stacks run: collectors, and Grafanas."""
+    found: list[tuple[str, str]] = []
+    for name, tenant in settings.tenants.items():
+        if tenant.logs == "api":
+            found += [(namespace, names.COLLECTOR) for namespace in tenant.namespaces or (name,)]
+        if tenant.dashboards is not False and sources_of(tenant):
+            found.append((home_namespace(name, tenant), names.TENANT_GRAFANA))
+    return found
 
 
 def read_token(settings: Settings, name: str) -> str:
