@@ -22,9 +22,7 @@ def test_a_tenants_own_grafana_that_is_not_there_or_not_ready_is_told_as_ours() 
     assert (found.subject, found.reason) == (f"Deployment shop/{GRAFANA}", "no pod")
 
 
-def test_a_tenants_own_grafana_for_which_its_quota_has_no_room_is_told_once_with_the_quota(
-    settings: Settings,
-) -> None:
+def test_a_tenants_own_grafana_for_which_its_quota_has_no_room_is_told_once_with_the_quota() -> None:
     short = item("ReplicaSet", "shop", f"{GRAFANA}-5b8d9", GRAFANA, status={"replicas": 0})
     short["spec"]["replicas"] = 1
     full = 'pods "x" is forbidden: exceeded quota: shared-observability-pods, requested: pods=1, used: pods=9'
