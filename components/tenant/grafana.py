@@ -1,7 +1,6 @@
 """A tenant's own Grafana: one pod in its first namespace, which shows its data and can show nobody else's."""
 
 import pulumi
-from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 from pulumi_kubernetes.networking import v1 as networking
 
 from components import names
@@ -74,20 +73,18 @@ class TenantGrafana(pulumi.ComponentResource):
         )
         self.config = server.config
         if access.reached.host:
-            self._declare_ingress(name, access.reached.host, access.reached, context, server)
+            self._declare_ingress(name, access.reached, context=context, server=server)
         self.register_outputs({})
 
     def _declare_ingress(
-        self, namespace: str, host: str, reached: Dashboards, context: Context, server: Grafana
+        self, namespace: str, reached: Dashboards, *, context: Context, server: Grafana
     ) -> None:
+        app, host = names.TENANT_GRAFANA, reached.host or ""
         annotations = {**reached.annotations, **({} if context.renders else NOT_AWAITED)}
-        metadata: ObjectMetaArgs = context.owner.metadata(
-            names.TENANT_GRAFANA, namespace, app=names.TENANT_GRAFANA, annotations=annotations or None
-        )
         tls = networking.IngressTLSArgs(hosts=[host], secret_name=reached.tls_secret)
         networking.Ingress(
             f"{namespace}-grafana",
-            metadata=metadata,
+            metadata=context.owner.metadata(app, namespace, app=app, annotations=annotations or None),
             spec=networking.IngressSpecArgs(
                 ingress_class_name=reached.ingress_class,
                 tls=[tls] if reached.tls_secret else None,
