@@ -5,8 +5,9 @@ import pulumi
 from components import budget
 from components.cluster import preflight
 from components.cluster.target import Target
+from components.config_history import merged
 from components.context import Context
-from components.layer import rollout
+from components.layer import isolation, rollout
 from components.layer.shared import SharedLayer
 from components.objects import Owner
 from components.outputs import exports
@@ -16,6 +17,7 @@ from components.tenant.stack import TenantStack
 settings = load_or_exit()
 pod_budget = budget.show_or_exit(settings)
 found = preflight.check_or_exit(settings)
+isolation.say(settings)
 rollout.say_where_to_look(settings)
 target = Target("target", settings.cluster.target, identity=found.identity)
 context = Context(settings, Owner(pulumi.get_stack()), target.renders, found.config_history)
@@ -23,12 +25,13 @@ options = pulumi.ResourceOptions(providers=[target.provider])
 
 layer = SharedLayer("layer", context, opts=options)
 tenants = {
-    name: TenantStack(name, tenant, context=context, pod_security=found.pod_security, opts=options)
-    for name, tenant in settings.tenants.items()
+    name: TenantStack(
+        name, context=context, pod_security=found.pod_security, gateway=layer.gateway, opts=options
+    )
+    for name in settings.tenants
 }
 
-outputs = exports(
-    settings, identity=found.identity, config_history=layer.config_history, pod_budget=pod_budget
-)
+histories = [layer.config_history, *(tenant.config_history for tenant in tenants.values())]
+outputs = exports(settings, identity=found.identity, history=merged(histories), pod_budget=pod_budget)
 for name, value in outputs.items():
     pulumi.export(name, value)

@@ -17,8 +17,8 @@ from components.cluster.kubectl import ClusterUnreachableError, Kubectl
 from components.cluster.lost_state import TAKE_OVER_VARIABLE
 from components.settings.mistakes import SettingsError
 from components.settings.stack_file import read_settings
-from diagnosis.declared_objects import found_drifts, labelled
-from diagnosis.drift import Declared, Drift, ref
+from diagnosis.declared_objects import found_drifts, labelled, live
+from diagnosis.drift import Declared, Drift
 from diagnosis.managers import all_stale, give_up
 
 # Fields that somebody else has set become ours again; without it such a field is a conflict, and the deployment fails.
@@ -76,8 +76,8 @@ def repair(environment: str, *, take_over: bool = False) -> int:
 
 def _what_is_left(kubectl: Kubectl, environment: str, state: Sequence[Declared]) -> list[str]:
     """Frees the objects of managers that nobody knows any more; gives the arguments that replace what still differs."""
-    ours = {ref(item): item for item in labelled(kubectl, environment)}
-    give_up(kubectl, list(all_stale(state, ours)))
+    found = live(kubectl, state, labelled(kubectl, environment))
+    give_up(kubectl, list(all_stale(state, found)))
     return replacements(found_drifts(kubectl, environment, state))
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from components.settings import model
-from components.settings.load import SECRET_KEYS
+from components.settings import base, model
+from components.settings.load import OAUTH, SECRET_KEYS
 from components.settings.mistakes import from_pydantic
 
 PROJECT = "shared-observability"
@@ -22,12 +22,15 @@ MORE = {
     "cluster.nodeGroups.<group>": "[the pod budget](pod-budget.md)",
     "layer": "[architecture](architecture.md) and [sizing](operations.md#sizing)",
     "layer.agents": "[priority and preemption](adr/0006-priority-and-preemption.md)",
+    "layer.gateway": "[reads](reads.md)",
+    "layer.oauth": "[signing in](reads.md#signing-in)",
     "tenants.<tenant>": "[tenants](tenants.md)",
+    "tenants.<tenant>.dashboards": "[reads](reads.md#a-tenants-own-grafana)",
 }
 # What no error message puts into words.
 PATTERNS = {
-    model.QUALIFIED_NAME: "a label key of Kubernetes",
-    model.LABEL_VALUE: "a label value of Kubernetes",
+    base.QUALIFIED_NAME: "a label key of Kubernetes",
+    base.LABEL_VALUE: "a label value of Kubernetes",
 }
 INTRODUCTION = f"""\
 <!-- Written from components/settings/model.py by `python -m commands.docs`; change it there. -->
@@ -171,6 +174,8 @@ def _value(branch: Schema, path: str) -> str:
             if known
             else "a mapping from keys to texts"
         )
+    if "additionalProperties" in branch:
+        return "a mapping from names to texts"
     if "items" in branch:
         known = any(section.path == f"{path}[]" for section in sections())
         return f"a list of [mappings](#{_anchor(f'{path}[]')})" if known else "a list of texts"
@@ -225,7 +230,7 @@ def settings_schema() -> str:
     keys = {f"{PROJECT}:{key}": value for key, value in root["properties"].items()}
     for key in SECRET_KEYS:
         about = root["properties"][key].get("description", "")
-        keys[f"{PROJECT}:{key}"] = {"description": about, **SECURE}
+        keys[f"{PROJECT}:{key}"] = {"description": about, **(SECURE_EACH if key == OAUTH else SECURE)}
     unknown = f"^{PROJECT}:(?!({'|'.join(root['properties'])})$)"
     config = {
         "type": "object",
@@ -251,6 +256,10 @@ SECURE: dict[str, Any] = {
     "required": ["secure"],
     "additionalProperties": False,
 }
+
+
+# As a whole, or the value of each name.
+SECURE_EACH: dict[str, Any] = {"anyOf": [SECURE, {"type": "object", "additionalProperties": SECURE}]}
 
 
 def _as_written(schema: Any) -> Any:

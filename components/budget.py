@@ -21,8 +21,8 @@ def agents_per_node(settings: Settings) -> AgentsPerNode:
 
 
 def layer_pods(settings: Settings) -> list[LayerPods]:
-    """The layer's other pods, one replica each; a rollout replaces them one for one."""
-    return [LayerPods(name, 1) for name in parts.deployments(settings)]
+    """The layer's other pods, at their most: while the gateway is rolled out it has one more."""
+    return [LayerPods(name, parts.pods_at_most(name, settings)) for name in parts.deployments(settings)]
 
 
 def pod_budget(settings: Settings) -> PodBudget:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from components.objects import Owner
 from components.settings.model import Settings
+from components.versions import IMAGES
 
 
 @dataclass(frozen=True)
@@ -22,3 +23,8 @@ class Context:
     owner: Owner
     renders: bool
     config_history: Mapping[str, list[dict[str, str]]] = field(default_factory=dict)
+
+    def image(self, name: str) -> str:
+        """An image of ours, from the environment's own registry if it has one."""
+        registry = self.settings.layer.image_registry
+        return f"{registry}/{IMAGES[name]}" if registry else IMAGES[name]

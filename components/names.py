@@ -51,5 +51,7 @@ KUBE_STATE_METRICS_ROLE = f"{PREFIX}-kube-state-metrics"
 PODS_QUOTA = f"{PREFIX}-pods"
 PRIORITY_QUOTA = f"{PREFIX}-priority"
 COLLECTOR = f"{PREFIX}-collector"
+TENANT_GRAFANA = f"{PREFIX}-grafana"
+READ_SECRET = f"{PREFIX}-read"  # what any Grafana needs to read the tenant's data
 
 POD_SECURITY_LABEL = "pod-security.kubernetes.io/enforce"

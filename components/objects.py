@@ -129,9 +129,11 @@ def mount(name: str, path: str, *, read_only: bool = True) -> core.VolumeMountAr
     return core.VolumeMountArgs(name=name, mount_path=path, read_only=read_only)
 
 
-def config_map_volume(name: str, config_map: str) -> core.VolumeArgs:
-    """A ConfigMap as a folder."""
-    return core.VolumeArgs(name=name, config_map=core.ConfigMapVolumeSourceArgs(name=config_map))
+def config_map_volume(name: str, config_map: str, paths: Mapping[str, str] | None = None) -> core.VolumeArgs:
+    """A ConfigMap as a folder; with `paths`, each of its files where they say, in folders of its own."""
+    items = [core.KeyToPathArgs(key=key, path=path) for key, path in (paths or {}).items()]
+    source = core.ConfigMapVolumeSourceArgs(name=config_map, items=items or None)
+    return core.VolumeArgs(name=name, config_map=source)
 
 
 def secret_volume(name: str, secret: str) -> core.VolumeArgs:
@@ -139,6 +141,14 @@ def secret_volume(name: str, secret: str) -> core.VolumeArgs:
     return core.VolumeArgs(
         name=name,
         secret=core.SecretVolumeSourceArgs(secret_name=secret, default_mode=0o440),
+    )
+
+
+def secrets_volume(name: str, secrets: list[str]) -> core.VolumeArgs:
+    """Several Secrets as one folder."""
+    sources = [core.VolumeProjectionArgs(secret=core.SecretProjectionArgs(name=secret)) for secret in secrets]
+    return core.VolumeArgs(
+        name=name, projected=core.ProjectedVolumeSourceArgs(sources=sources, default_mode=0o440)
     )
 
 
@@ -169,9 +179,13 @@ def tcp_probe(port: int, *, period: int = 10, failures: int = 3) -> core.ProbeAr
     )
 
 
-def http_probe(path: str, port: int, *, period: int = 10) -> core.ProbeArgs:
+def http_probe(path: str, port: int, *, period: int = 10, failures: int | None = None) -> core.ProbeArgs:
     """Does the path answer with 2xx."""
-    return core.ProbeArgs(http_get=core.HTTPGetActionArgs(path=path, port=port), period_seconds=period)
+    return core.ProbeArgs(
+        http_get=core.HTTPGetActionArgs(path=path, port=port),
+        period_seconds=period,
+        failure_threshold=failures,
+    )
 
 
 def exec_probe(command: list[str], *, period: int = 15, timeout: int = 5) -> core.ProbeArgs:
@@ -218,11 +232,11 @@ def claim(
 
 
 def service(
-    name: str, port: int, *, namespace: str, owner: Owner, opts: pulumi.ResourceOptions
+    name: str, port: int, *, namespace: str, owner: Owner, opts: pulumi.ResourceOptions, logical: str = ""
 ) -> core.Service:
-    """A cluster-internal Service with one port."""
+    """A cluster-internal Service with one port; `logical` is its name in the program, where that is another."""
     return core.Service(
-        name,
+        logical or name,
         metadata=owner.metadata(name, namespace, app=name),
         spec=core.ServiceSpecArgs(
             type="ClusterIP",

@@ -5,6 +5,7 @@ from typing import Any
 
 import pulumi
 
+from components import config_history
 from components.cluster.preflight import volumes
 from components.names import LAYER_NAMESPACE, NODES_NAMESPACE
 from components.settings.model import Settings
@@ -15,7 +16,7 @@ def exports(
     settings: Settings,
     *,
     identity: str,
-    config_history: Mapping[str, list[dict[str, str]]],
+    history: Mapping[str, list[dict[str, str]]],
     pod_budget: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The stack's outputs; nothing in them is secret.
@@ -23,7 +24,7 @@ def exports(
     Args:
         settings: the environment.
         identity: of the cluster; the next deployment refuses another one.
-        config_history: texts that the next deployment keeps declared.
+        history: texts that the next deployment keeps declared, by configuration.
         pod_budget: as in docs/pod-budget.md.
     """
     return {
@@ -36,5 +37,5 @@ def exports(
         "volumes": {claim: size for claim, (size, _) in volumes(settings).items()},
         "podBudget": dict(pod_budget),
         # Nothing in it is secret: `[secret]` keeps hundreds of lines of configuration out of every preview.
-        "configHistory": pulumi.Output.secret(dict(config_history)),
+        "configHistory": pulumi.Output.secret(config_history.pack(history)),
     }

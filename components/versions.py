@@ -25,13 +25,16 @@ NODE_EXPORTER = "1.12.1"
 KUBE_STATE_METRICS = "2.20.0"
 LOKI = "3.7.6"
 NGINX = "1.28.0"
+GRAFANA = "13.2.0"
 
 IMAGES = {
     "alloy": f"docker.io/grafana/alloy:v{ALLOY}",
     "node-exporter": f"quay.io/prometheus/node-exporter:v{NODE_EXPORTER}",
     "kube-state-metrics": f"registry.k8s.io/kube-state-metrics/kube-state-metrics:v{KUBE_STATE_METRICS}",
     "prometheus": f"quay.io/prometheus/prometheus:v{PROMETHEUS}",
+    "prom-label-proxy": f"quay.io/prometheuscommunity/prom-label-proxy:v{PROM_LABEL_PROXY}",
     "loki": f"docker.io/grafana/loki:{LOKI}",
+    "grafana": f"docker.io/grafana/grafana:{GRAFANA}",
     # Alpine, not distroless: its wget is what probes Loki on the pod's loopback address.
     "nginx": f"docker.io/nginxinc/nginx-unprivileged:{NGINX}-alpine",
 }

@@ -10,7 +10,7 @@ from diagnosis.drift import Declared, Drift, Manifest, Ref, drifts, ref
 # Every kind that this program makes: an object of one of these with our label is ours.
 KINDS = (
     *("namespaces", "serviceaccounts", "services", "persistentvolumeclaims", "resourcequotas"),
-    *("daemonsets.apps", "deployments.apps"),
+    *("daemonsets.apps", "deployments.apps", "ingresses.networking.k8s.io", "poddisruptionbudgets.policy"),
     *(
         f"{kind}.rbac.authorization.k8s.io"
         for kind in ("roles", "rolebindings", "clusterroles", "clusterrolebindings")

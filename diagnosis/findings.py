@@ -13,9 +13,10 @@ from components.cluster import node_groups
 from components.cluster.placement import COMPUTE_TYPE_LABEL, HARD_EFFECTS, OS_LABEL, for_node_agents
 from components.layer import parts
 from components.settings.model import Settings
+from components.tenant.signals import own_workloads
 from diagnosis.finding import Finding, remedy_for
 from diagnosis.pods import is_going, is_ready, node_of, reason_of
-from diagnosis.snapshot import REFUSED, Object, Snapshot
+from diagnosis.snapshot import REFUSED, Object, Snapshot, is_own
 
 SHOWN_NODES = 5
 # How long the kubelet waits before it tries again: the same reason, at another moment.
@@ -34,7 +35,12 @@ def findings(settings: Settings, snapshot: Snapshot) -> list[Finding]:
         return [Finding("The layer", "", "it is not deployed: its namespaces do not exist", remedy)]
     found = [
         *(f for app in parts.node_agents(settings) for f in _agents(app, settings, snapshot)),
-        *(f for app in parts.deployments(settings) for f in _deployment(app, snapshot)),
+        *(
+            f
+            for app in parts.deployments(settings)
+            for f in _deployment(names.LAYER_NAMESPACE, app, snapshot)
+        ),
+        *(f for namespace, app in own_workloads(settings) for f in _deployment(namespace, app, snapshot)),
         *_claims(snapshot),
     ]
     return [*dict.fromkeys(found), *dict.fromkeys(_tenants(snapshot))]
@@ -131,32 +137,32 @@ def _no_agent(subject: str, node: str, group: str) -> Finding:
     )
 
 
-def _deployment(app: str, snapshot: Snapshot) -> Iterator[Finding]:
-    subject = f"Deployment {names.LAYER_NAMESPACE}/{app}"
-    owner = _named(snapshot, "Deployment", names.LAYER_NAMESPACE, app)
+def _deployment(namespace: str, app: str, snapshot: Snapshot) -> Iterator[Finding]:
+    subject = f"Deployment {namespace}/{app}"
+    owner = _named(snapshot, "Deployment", namespace, app)
     if owner is None:
         yield _missing(subject)
         return
-    pods = [pod for pod in snapshot.of_kind("Pod") if _app(pod, names.LAYER_NAMESPACE) == app]
+    pods = [pod for pod in snapshot.of_kind("Pod") if _app(pod, namespace) == app]
     ready = any(is_ready(pod) for pod in pods)
     # A pod that is going away is nothing wrong once another does its work.
     unready = [pod for pod in pods if not is_ready(pod) and not (ready and is_going(pod))]
-    refusals = [event for item in _short(app, snapshot) for event in snapshot.events_of(item, REFUSED)]
+    refusals = [
+        event for item in _short(namespace, app, snapshot) for event in snapshot.events_of(item, REFUSED)
+    ]
     if refusals:
         yield _told(subject, _refusal(refusals), subject)
     for pod in unready:
         yield _told(subject, reason_of(pod, snapshot), _of_pod(pod), node_of(pod))
     if not pods and not refusals:
-        yield Finding(
-            subject, "", "no pod", f"See: kubectl describe deployment -n {names.LAYER_NAMESPACE} {app}"
-        )
+        yield Finding(subject, "", "no pod", f"See: kubectl describe deployment -n {namespace} {app}")
 
 
-def _short(app: str, snapshot: Snapshot) -> Iterator[Object]:
+def _short(namespace: str, app: str, snapshot: Snapshot) -> Iterator[Object]:
     """Its ReplicaSets that have fewer pods than they want: also beside an old one whose pods still run."""
     for item in snapshot.of_kind("ReplicaSet"):
         short = item.get("status", {}).get("replicas", 0) < item["spec"].get("replicas", 1)
-        if short and _app(item, names.LAYER_NAMESPACE) == app:
+        if short and _app(item, namespace) == app:
             yield item
 
 
@@ -174,7 +180,7 @@ def _tenants(snapshot: Snapshot) -> Iterator[Finding]:
     """Pods that a tenant's quota or Pod Security level refuses: theirs to mend, but they will ask."""
     for event in snapshot.events:
         about = event["involvedObject"]
-        if about.get("namespace") in (names.LAYER_NAMESPACE, names.NODES_NAMESPACE):
+        if about.get("namespace") in (names.LAYER_NAMESPACE, names.NODES_NAMESPACE) or is_own(about):
             continue
         subject = f"{about['kind']} {about['namespace']}/{about['name']}"
         yield Finding(subject, "", event["message"], remedy_for(event["message"], subject), tenant=True)

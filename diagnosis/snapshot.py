@@ -5,13 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.cluster.kubectl import Kubectl
-from components.names import LAYER_NAMESPACE, NODES_NAMESPACE
+from components.names import COLLECTOR, LAYER_NAMESPACE, NODES_NAMESPACE, TENANT_GRAFANA
 from components.settings.model import Settings
 
 Object = Mapping[str, Any]
 KINDS = "daemonsets,deployments,replicasets,pods,persistentvolumeclaims,services"
 # Of a tenant's namespace only what tells why its pods are refused: they are the team's own, and may be many.
 REFUSED = "FailedCreate"
+# What tenant stacks run in these namespaces; all of it is named and labelled after these.
+OWN = (COLLECTOR, TENANT_GRAFANA)
+OWN_SELECTOR = f"app.kubernetes.io/name in ({', '.join(OWN)})"
+OWN_KINDS = "deployments,replicasets,pods"
 
 
 @dataclass(frozen=True)
@@ -20,8 +24,8 @@ class Snapshot:
 
     Attributes:
         nodes: all nodes.
-        objects: the layer's objects, of both its namespaces.
-        events: warnings in the layer's namespaces, and refused pods in the tenants'.
+        objects: the layer's objects, of both its namespaces, and the workloads of tenant stacks.
+        events: warnings in the layer's namespaces and about those workloads, and refused pods in the tenants'.
         namespaces: the layer's namespaces that exist.
     """
 
@@ -61,7 +65,10 @@ def take(kubectl: Kubectl, settings: Settings) -> Snapshot:
     nodes_and_namespaces = kubectl.objects("nodes,namespaces")
     return Snapshot(
         nodes=[item for item in nodes_and_namespaces if item["kind"] == "Node"],
-        objects=[item for namespace in ours for item in kubectl.objects(KINDS, "--namespace", namespace)],
+        objects=[
+            *(item for namespace in ours for item in kubectl.objects(KINDS, "--namespace", namespace)),
+            *kubectl.objects(OWN_KINDS, "--all-namespaces", "--selector", OWN_SELECTOR),
+        ],
         events=[event for event in warnings if _matters(event, ours, tenants)],
         namespaces=frozenset(ours)
         & {item["metadata"]["name"] for item in nodes_and_namespaces if item["kind"] == "Namespace"},
@@ -70,4 +77,10 @@ def take(kubectl: Kubectl, settings: Settings) -> Snapshot:
 
 def _matters(event: Object, ours: Sequence[str], tenants: Sequence[str]) -> bool:
     namespace = event["metadata"]["namespace"]
-    return namespace in ours or (namespace in tenants and event.get("reason") == REFUSED)
+    refused = event.get("reason") == REFUSED
+    return namespace in ours or (namespace in tenants and (refused or is_own(event["involvedObject"])))
+
+
+def is_own(reference: Object) -> bool:
+    """Whether something in a tenant's namespace belongs to a workload of its tenant stack."""
+    return str(reference.get("name", "")).startswith(OWN)

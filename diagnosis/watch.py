@@ -6,13 +6,13 @@ The engine would wait until its time limit: a DaemonSet whose pods are refused l
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from components.cluster.kubectl import ClusterUnreachableError, Kubectl
 from components.names import LAYER_NAMESPACE, NODES_NAMESPACE
-from diagnosis.snapshot import REFUSED, Object
+from diagnosis.snapshot import OWN_SELECTOR, REFUSED, Object, is_own
 
 INTERVAL_SECONDS = 3.0
 # The engine's headings: what is shown before them only previews, and nothing has been changed yet.
@@ -38,7 +38,7 @@ class Refusal:
 
 
 class RefusedPods:
-    """Finds workloads of the layer whose pods are refused, and goes on being refused.
+    """Finds workloads of the layer, and of tenant stacks, whose pods are refused, and go on being refused.
 
     An event of a refusal alone proves nothing: it is kept for an hour, and may be from before this deployment or before
     the cause was mended. So the API server is asked, by a dry run, whether it refuses such a pod now; and only the
@@ -69,17 +69,22 @@ class RefusedPods:
         return None
 
     def _with_refusals(self) -> Iterator[Object]:
-        """DaemonSets and ReplicaSets that an event of a refused pod is about."""
+        """What an event of a refused pod is about: DaemonSets and ReplicaSets of the layer, and of tenant stacks."""
+        refused = ("--field-selector", f"type=Warning,reason={REFUSED}")
         for namespace in (LAYER_NAMESPACE, NODES_NAMESPACE):
             here = ("--namespace", namespace)
-            events = self._kubectl.objects(
-                "events", *here, "--field-selector", f"type=Warning,reason={REFUSED}"
-            )
-            uids = {event["involvedObject"].get("uid") for event in events}
-            if uids:
-                for item in self._kubectl.objects("daemonsets,replicasets", *here):
-                    if item["metadata"]["uid"] in uids:
-                        yield item
+            events = self._kubectl.objects("events", *here, *refused)
+            yield from self._among(events, "daemonsets,replicasets", *here)
+        everywhere = ("--all-namespaces",)
+        events = [
+            e for e in self._kubectl.objects("events", *everywhere, *refused) if is_own(e["involvedObject"])
+        ]
+        yield from self._among(events, "replicasets", *everywhere, "--selector", OWN_SELECTOR)
+
+    def _among(self, events: Sequence[Object], *asked: str) -> Iterator[Object]:
+        uids = {event["involvedObject"].get("uid") for event in events}
+        if uids:
+            yield from (item for item in self._kubectl.objects(*asked) if item["metadata"]["uid"] in uids)
 
     def _refused_now(self, item: Object) -> str:
         template = item["spec"]["template"]

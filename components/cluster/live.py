@@ -8,10 +8,25 @@ from typing import Any
 from typing_extensions import override
 
 from components.cluster.kubectl import Kubectl
-from components.names import CREATED_LABEL, FIELD_MANAGER, LAYER_NAMESPACE, OWNER_LABEL, POD_SECURITY_LABEL
+from components.names import (
+    COLLECTOR,
+    CREATED_LABEL,
+    FIELD_MANAGER,
+    LAYER_NAMESPACE,
+    OWNER_LABEL,
+    POD_SECURITY_LABEL,
+    READ_SECRET,
+    TENANT_GRAFANA,
+)
 from components.settings.model import Settings
 
 REPEATED = "pods of the same names and faults as in another namespace here"
+# Of kinds that a cluster has many of, Secrets above all, only those of our names are read.
+NAMED = {
+    COLLECTOR: "deployments,secrets",
+    TENANT_GRAFANA: "deployments,services,secrets,ingresses",
+    READ_SECRET: "secrets",
+}
 _VIOLATED = re.compile(r'existing pods in namespace "([^"]+)" violate')
 
 
@@ -84,6 +99,8 @@ def read(kubectl: Kubectl, settings: Settings) -> Live:
     namespaces = {_name(item): item for item in kubectl.objects("namespaces", "--show-managed-fields")}
     objects = kubectl.objects("clusterroles,clusterrolebindings,priorityclasses")
     objects += kubectl.objects("resourcequotas,roles,rolebindings,serviceaccounts", "--all-namespaces")
+    for name, kinds in NAMED.items():
+        objects += kubectl.objects(kinds, "--all-namespaces", "--field-selector", f"metadata.name={name}")
     classes = {_name(item): item for item in objects if item["kind"] == "PriorityClass"}
     claims = kubectl.objects("persistentvolumeclaims", "--namespace", LAYER_NAMESPACE)
     unfit = _unfit_pods(kubectl, settings, namespaces)

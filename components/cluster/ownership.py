@@ -23,12 +23,21 @@ def cluster_scoped() -> list[ObjectRef]:
     ]
 
 
+COLLECTOR_KINDS = ("ServiceAccount", "Role", "RoleBinding", "Secret", "Deployment")
+GRAFANA_KINDS = ("ServiceAccount", "Secret", "Deployment", "Service", "Ingress")
+
+
 def in_tenant_namespace(namespace: str) -> list[ObjectRef]:
-    """Objects that the tenant stack may add to a namespace."""
+    """Objects that the tenant stack may add to a namespace.
+
+    But for configurations, which are named after their content: one of that name that exists says the same.
+    """
     return [
         ObjectRef("ResourceQuota", namespace, names.PODS_QUOTA),
         ObjectRef("ResourceQuota", namespace, names.PRIORITY_QUOTA),
-        *(ObjectRef(kind, namespace, names.COLLECTOR) for kind in ("ServiceAccount", "Role", "RoleBinding")),
+        *(ObjectRef(kind, namespace, names.COLLECTOR) for kind in COLLECTOR_KINDS),
+        *(ObjectRef(kind, namespace, names.TENANT_GRAFANA) for kind in GRAFANA_KINDS),
+        ObjectRef("Secret", namespace, names.READ_SECRET),
     ]
 
 

@@ -12,7 +12,8 @@ from functools import cached_property
 
 from components.cluster import node_groups, pod_slots
 from components.cluster.pod_flow import Class, Flow, place
-from components.settings.model import NodeGroup, Settings, Tenant
+from components.settings.model import NodeGroup, Settings
+from components.settings.tenant import Tenant
 
 PER_APP_AGENTS = 2  # the incident's shape: an exporter and a log agent of every app on every node
 

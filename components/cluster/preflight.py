@@ -10,7 +10,7 @@ from typing import Any
 
 import pulumi
 
-from components import names
+from components import config_history, names
 from components.cluster import live as cluster
 from components.cluster import own_state
 from components.cluster.kubectl import ClusterUnreachableError, Kubectl
@@ -119,7 +119,7 @@ def check(settings: Settings, live: Live | None, outputs: Mapping[str, Any], sta
         raise SettingsError(mistakes, stack)
     return Preflight(
         identity=live.identity if live else RENDERED,
-        config_history=outputs.get("configHistory") or {},
+        config_history=config_history.unpack(outputs.get("configHistory") or {}),
         pod_security=dict(_pod_security(settings, live)),
     )
 

@@ -12,7 +12,6 @@ from components.layer.namespaces import priority_class_name
 from components.layer.rbac import declare_account
 from components.layer.rollout import agents_seconds, within
 from components.names import NODE_EXPORTER, NODE_EXPORTER_PORT, NODES_NAMESPACE
-from components.versions import IMAGES
 
 NOBODY = 65534
 
@@ -60,7 +59,7 @@ class NodeExporter(pulumi.ComponentResource):
     def _container(self) -> core.ContainerArgs:
         return core.ContainerArgs(
             name=NODE_EXPORTER,
-            image=IMAGES["node-exporter"],
+            image=self._context.image("node-exporter"),
             args=[
                 f"--web.listen-address=:{NODE_EXPORTER_PORT}",
                 "--path.procfs=/host/root/proc",

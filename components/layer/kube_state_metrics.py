@@ -11,7 +11,6 @@ from components.cluster.placement import for_pods
 from components.context import Context
 from components.layer.rbac import declare_account, declare_cluster_role, read_rule
 from components.layer.rollout import POD_SECONDS, within
-from components.versions import IMAGES
 
 APP = names.KUBE_STATE_METRICS
 NOBODY = 65534
@@ -103,7 +102,7 @@ class KubeStateMetrics(pulumi.ComponentResource):
         kinds = ",".join(sorted(kind for group in RESOURCES.values() for kind in group))
         return core.ContainerArgs(
             name=APP,
-            image=IMAGES["kube-state-metrics"],
+            image=self._context.image("kube-state-metrics"),
             args=[
                 f"--port={names.KUBE_STATE_METRICS_PORT}",
                 f"--telemetry-port={names.KUBE_STATE_METRICS_TELEMETRY_PORT}",

@@ -15,7 +15,6 @@ from components.layer.rollout import STORE_SECONDS, within
 from components.layer.secrets import declare_secret
 from components.layer.versioned_config import VersionedConfig
 from components.settings.model import LogStore
-from components.versions import IMAGES
 
 APP = names.LOKI
 SIDECAR = f"{APP}-sidecar"
@@ -71,7 +70,7 @@ class LokiStore(pulumi.ComponentResource):
     def _token_map(self) -> str:
         """While the gateway key is replaced both keys' tokens are good: an agent drops what is answered with 401."""
         keys = credentials.gateway_keys(self._context.settings)
-        roles: tuple[loki_sidecar.Role, ...] = ("push", "scrape")
+        roles: tuple[loki_sidecar.Role, ...] = ("push", "scrape", "gateway")
         return loki_sidecar.token_map(
             {role: [credentials.layer_token(key, role) for key in keys] for role in roles}
         )
@@ -137,7 +136,7 @@ class LokiStore(pulumi.ComponentResource):
     def _loki(self) -> core.ContainerArgs:
         return core.ContainerArgs(
             name=APP,
-            image=IMAGES["loki"],
+            image=self._context.image("loki"),
             args=list(loki.ARGUMENTS),
             env=[core.EnvVarArgs(name="GOMEMLIMIT", value="1800MiB")],  # 90 % of the limit
             # No port: it listens on the loopback address only, where the kubelet cannot probe; the sidecar asks for it.
@@ -154,7 +153,7 @@ class LokiStore(pulumi.ComponentResource):
     def _nginx(self) -> core.ContainerArgs:
         return core.ContainerArgs(
             name="nginx",
-            image=IMAGES["nginx"],
+            image=self._context.image("nginx"),
             command=list(loki_sidecar.COMMAND),
             ports=[core.ContainerPortArgs(name="http", container_port=names.LOKI_PORT)],
             liveness_probe=objects.tcp_probe(names.LOKI_PORT, period=30),

@@ -17,7 +17,6 @@ from components.layer.rollout import STORE_SECONDS, within
 from components.layer.secrets import declare_secret
 from components.layer.versioned_config import VersionedConfig
 from components.settings.model import MetricsStore, Settings
-from components.versions import IMAGES
 
 APP = names.PROMETHEUS
 SECRET = "prometheus-credential"  # noqa: S105 - an object's name
@@ -160,7 +159,7 @@ class PrometheusStore(pulumi.ComponentResource):
     def _container(self) -> core.ContainerArgs:
         return core.ContainerArgs(
             name=APP,
-            image=IMAGES["prometheus"],
+            image=self._context.image("prometheus"),
             args=list(prometheus.ARGUMENTS),
             ports=[core.ContainerPortArgs(name="http", container_port=names.PROMETHEUS_PORT)],
             # Replaying the write-ahead log of a full head took minutes on a busy node; the port is open meanwhile.

@@ -19,7 +19,10 @@ from components.layer import parts
 
 @dataclass(frozen=True)
 class Peer:
-    """Pods that may connect: those of one app in one of our namespaces, or any pod of a tenant."""
+    """Pods that may connect: those of one app in one of our namespaces, or all of a namespace, or all of tenants.
+
+    Not only a tenant's Grafana and collector: a pod's labels are the team's to choose, so they would be no line.
+    """
 
     app: str = ""
     namespace: str = ""
@@ -38,23 +41,25 @@ class Opening:
     peers: tuple[Peer, ...]
 
 
-def openings(apps: Sequence[str]) -> list[Opening]:
+def openings(apps: Sequence[str], open_to: Sequence[str] = ()) -> list[Opening]:
     """Every opening between the apps that are there.
 
     Args:
         apps: names of the layer's workloads (`parts`).
+        open_to: further namespaces whose pods may reach the gateway.
     """
     layer, nodes = names.LAYER_NAMESPACE, names.NODES_NAMESPACE
     prometheus, gateway = Peer(names.PROMETHEUS, layer), Peer(names.GATEWAY, layer)
+    others = tuple(Peer(namespace=namespace) for namespace in open_to)
     wanted = [
         Opening(layer, names.PROMETHEUS, names.PROMETHEUS_PORT, (gateway,)),
         Opening(layer, names.LOKI, names.LOKI_PORT, (Peer(names.ALLOY, nodes), gateway, prometheus)),
         Opening(layer, names.KUBE_STATE_METRICS, names.KUBE_STATE_METRICS_PORT, (prometheus,)),
-        Opening(layer, names.GATEWAY, names.GATEWAY_PORT, (TENANTS, Peer(names.GRAFANA, layer))),
+        Opening(layer, names.GATEWAY, names.GATEWAY_PORT, (TENANTS, Peer(names.GRAFANA, layer), *others)),
         Opening(nodes, names.ALLOY, names.ALLOY_PORT, (prometheus,)),
     ]
     here = [
-        Opening(o.namespace, o.app, o.port, tuple(p for p in o.peers if p == TENANTS or p.app in apps))
+        Opening(o.namespace, o.app, o.port, tuple(p for p in o.peers if not p.app or p.app in apps))
         for o in wanted
     ]
     return [opening for opening in here if opening.app in apps and opening.peers]
@@ -70,7 +75,8 @@ class NetworkPolicies(pulumi.ComponentResource):
             self._declare(namespace, "default-deny-ingress", networking.NetworkPolicySpecArgs(
                 pod_selector=LabelSelectorArgs(), policy_types=["Ingress"]
             ))  # fmt: skip
-        for opening in openings(parts.all_apps(context.settings)):
+        open_to = context.settings.layer.gateway.open_to
+        for opening in openings(parts.all_apps(context.settings), open_to):
             self._declare(opening.namespace, f"allow-{opening.app}", _spec(opening))
         self.register_outputs({})
 
@@ -104,5 +110,5 @@ def _peer(peer: Peer) -> networking.NetworkPolicyPeerArgs:
         )
     return networking.NetworkPolicyPeerArgs(
         namespace_selector=LabelSelectorArgs(match_labels={"kubernetes.io/metadata.name": peer.namespace}),
-        pod_selector=objects.label_selector(peer.app),
+        pod_selector=objects.label_selector(peer.app) if peer.app else None,
     )

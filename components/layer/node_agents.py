@@ -15,7 +15,6 @@ from components.layer.rbac import declare_account, declare_cluster_role, read_ru
 from components.layer.rollout import agents_seconds, within
 from components.layer.secrets import declare_secret
 from components.layer.versioned_config import VersionedConfig
-from components.versions import IMAGES
 
 APP = names.ALLOY
 PUSH_SECRET = "loki-push"  # noqa: S105 - an object's name
@@ -29,9 +28,24 @@ class NodeAgents(pulumi.ComponentResource):
     config: VersionedConfig
     """Its configuration; it lists no tenant, so adding one rolls no agent."""
 
-    def __init__(self, name: str, context: Context, *, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        context: Context,
+        *,
+        stores: list[pulumi.Resource],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """Declares the agents.
+
+        Args:
+            name: logical name.
+            context: of the environment.
+            stores: what they push to; a new credential is known there before the agents have it.
+            opts: options of this component.
+        """
         super().__init__("shared-observability:layer:NodeAgents", name, None, opts)
-        self._context = context
+        self._context, self._stores = context, stores
         account = self._account()
         credential = self._credential()
         self.config = self._config()
@@ -74,6 +88,7 @@ class NodeAgents(pulumi.ComponentResource):
             namespace=names.NODES_NAMESPACE,
             context=self._context,
             parent=self,
+            depends_on=self._stores if self._context.settings.gateway_key_previous else [],
         )
 
     def _config(self) -> VersionedConfig:
@@ -113,7 +128,7 @@ class NodeAgents(pulumi.ComponentResource):
     def _container(self) -> core.ContainerArgs:
         return core.ContainerArgs(
             name=APP,
-            image=IMAGES["alloy"],
+            image=self._context.image("alloy"),
             args=list(alloy.ARGUMENTS),
             env=[
                 objects.field_env(alloy.NODE_NAME_VARIABLE, "spec.nodeName"),

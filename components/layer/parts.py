@@ -17,6 +17,13 @@ def all_apps(settings: Settings) -> tuple[str, ...]:
 
 
 def deployments(settings: Settings) -> tuple[str, ...]:
-    """Deployments of one replica each, by name."""
+    """Deployments, by name. The gateway is there as soon as there is something to read; the Grafana is optional."""
     metrics = (names.PROMETHEUS, names.KUBE_STATE_METRICS) if settings.layer.metrics != "off" else ()
-    return (*metrics, *([names.LOKI] if settings.layer.logs != "off" else []))
+    logs = (names.LOKI,) if settings.layer.logs != "off" else ()
+    readers = (names.GATEWAY, *([names.GRAFANA] if settings.layer.dashboards else []))
+    return (*metrics, *logs, *(readers if metrics or logs else ()))
+
+
+def pods_at_most(app: str, settings: Settings) -> int:
+    """Pods of a Deployment while it is rolled out: only the gateway has several, and one more meanwhile."""
+    return settings.layer.gateway.replicas + 1 if app == names.GATEWAY else 1

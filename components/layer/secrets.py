@@ -1,6 +1,6 @@
 """Secrets as what they are on a cluster, and as what may stand in a file: a placeholder, or a reference."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pulumi
 from pulumi_kubernetes.apiextensions import CustomResource
@@ -16,7 +16,13 @@ def placeholder(namespace: str, name: str, key: str) -> str:
 
 
 def declare_secret(
-    name: str, values: Mapping[str, str], *, namespace: str, context: Context, parent: pulumi.Resource
+    name: str,
+    values: Mapping[str, str],
+    *,
+    namespace: str,
+    context: Context,
+    parent: pulumi.Resource,
+    depends_on: Sequence[pulumi.Resource] = (),
 ) -> pulumi.Resource:
     """A Secret of the layer; when objects are rendered, no value is written, and a warning names it.
 
@@ -26,8 +32,9 @@ def declare_secret(
         namespace: where it is read.
         context: of the environment.
         parent: the component that it belongs to.
+        depends_on: what has to be there before the values change.
     """
-    options = pulumi.ResourceOptions(parent=parent)
+    options = pulumi.ResourceOptions(parent=parent, depends_on=list(depends_on))
     logical = f"{namespace}-{name}"
     metadata = context.owner.metadata(name, namespace)
     if not context.renders:

@@ -5,6 +5,7 @@ import pulumi
 from components import names
 from components.context import Context
 from components.layer import parts
+from components.layer.gateway import Gateway
 from components.layer.host_metrics import NodeExporter
 from components.layer.kube_state_metrics import KubeStateMetrics
 from components.layer.log_store import LokiStore
@@ -12,6 +13,7 @@ from components.layer.metrics_store import PrometheusStore
 from components.layer.namespaces import AgentsPriority, LayerNamespaces
 from components.layer.network_policies import NetworkPolicies
 from components.layer.node_agents import NodeAgents
+from components.layer.platform_grafana import PlatformGrafana
 from components.layer.versioned_config import VersionedConfig
 
 
@@ -20,6 +22,9 @@ class SharedLayer(pulumi.ComponentResource):
 
     config_history: dict[str, list[dict[str, str]]]
     """Configurations to keep declared in the next deployment, by name."""
+
+    gateway: Gateway | None
+    """What tenants read through; a credential of theirs is known here before they have it."""
 
     def __init__(self, name: str, context: Context, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("shared-observability:layer:SharedLayer", name, None, opts)
@@ -35,30 +40,52 @@ class SharedLayer(pulumi.ComponentResource):
                 parent=self, depends_on=[self._namespaces.layer, self._namespaces.nodes]
             ),
         )
-        configs = [*self._declare_agents(name), *self._declare_metrics(name), *self._declare_logs(name)]
-        self.config_history = {config.name: config.history for config in configs}
+        metrics, logs = self._declare_metrics(name), self._declare_logs(name)
+        stores: list[pulumi.Resource] = [store for store in (metrics, logs) if store is not None]
+        configs = [
+            *([metrics.config] if metrics else []),
+            *(logs.configs if logs else []),
+            *self._declare_agents(name, stores),
+            *self._declare_gateway(name, stores),
+            *self._declare_dashboards(name),
+        ]
+        self.config_history = {config.key: config.history for config in configs}
         self.register_outputs({})
 
-    def _declare_agents(self, name: str) -> list[VersionedConfig]:
+    def _declare_agents(self, name: str, stores: list[pulumi.Resource]) -> list[VersionedConfig]:
         agents = parts.node_agents(self._context.settings)
         options = pulumi.ResourceOptions(parent=self, depends_on=[self._namespaces.nodes, self._priority])
         if names.NODE_EXPORTER in agents:
             NodeExporter(f"{name}-node-exporter", self._context, opts=options)
         if names.ALLOY not in agents:
             return []
-        return [NodeAgents(f"{name}-node-agents", self._context, opts=options).config]
+        return [NodeAgents(f"{name}-node-agents", self._context, stores=stores, opts=options).config]
 
-    def _declare_metrics(self, name: str) -> list[VersionedConfig]:
+    def _declare_metrics(self, name: str) -> PrometheusStore | None:
         store = self._context.settings.layer.metrics
         if store == "off":
-            return []
+            return None
         options = pulumi.ResourceOptions(parent=self, depends_on=[self._namespaces.layer])
         KubeStateMetrics(f"{name}-kube-state-metrics", self._context, opts=options)
-        return [PrometheusStore(f"{name}-metrics-store", self._context, store, opts=options).config]
+        return PrometheusStore(f"{name}-metrics-store", self._context, store, opts=options)
 
-    def _declare_logs(self, name: str) -> list[VersionedConfig]:
+    def _declare_logs(self, name: str) -> LokiStore | None:
         store = self._context.settings.layer.logs
         if store == "off":
+            return None
+        options = pulumi.ResourceOptions(parent=self, depends_on=[self._namespaces.layer])
+        return LokiStore(f"{name}-log-store", self._context, store, opts=options)
+
+    def _declare_gateway(self, name: str, stores: list[pulumi.Resource]) -> list[VersionedConfig]:
+        self.gateway = None
+        if names.GATEWAY not in parts.deployments(self._context.settings):
             return []
         options = pulumi.ResourceOptions(parent=self, depends_on=[self._namespaces.layer])
-        return LokiStore(f"{name}-log-store", self._context, store, opts=options).configs
+        self.gateway = Gateway(f"{name}-gateway", self._context, stores=stores, opts=options)
+        return [self.gateway.config]
+
+    def _declare_dashboards(self, name: str) -> list[VersionedConfig]:
+        if self.gateway is None or not self._context.settings.layer.dashboards:
+            return []
+        options = pulumi.ResourceOptions(parent=self, depends_on=[self._namespaces.layer, self.gateway])
+        return [PlatformGrafana(f"{name}-grafana", self._context, opts=options).config]

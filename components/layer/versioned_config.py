@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import pulumi
 from pulumi_kubernetes.core.v1 import ConfigMap
 
+from components import config_history
 from components.objects import Owner
 
 KEPT = 2
@@ -34,8 +35,8 @@ def versions(current: Mapping[str, str], deployed: Sequence[Mapping[str, str]]) 
 class VersionedConfig(pulumi.ComponentResource):
     """One configuration, as immutable ConfigMaps named after their content."""
 
-    name: str
-    """Of the configuration."""
+    key: str
+    """Under which the stack exports it."""
 
     config_map: str
     """Name of the current ConfigMap: a literal, known at preview."""
@@ -64,7 +65,7 @@ class VersionedConfig(pulumi.ComponentResource):
             opts: options of this component.
         """
         super().__init__("shared-observability:layer:VersionedConfig", f"{namespace}-{name}", None, opts)
-        self.name = name
+        self.key = config_history.key(namespace, name)
         self.history = versions(data, deployed)
         for version in self.history:
             hashed = f"{name}-{content_hash(version)}"

@@ -4,47 +4,20 @@ The checks read the plain data, not the validated tree, so that a malformed valu
 reference in another; what has the wrong shape is passed over here, since the model reports it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
 from components.cluster import instance_types, node_groups
-from components.names import LAYER_NAMESPACE, NODES_NAMESPACE, PLATFORM_TENANT, PREFIX
+from components.names import LAYER_NAMESPACE, NODES_NAMESPACE, PLATFORM_TENANT
+from components.settings import oauth, tenant_checks
 from components.settings.mistakes import Mistake, closest
-
-Raw = Mapping[str, Any]
+from components.settings.raw import HOURS, Raw, hours, is_off, mapping, texts
 
 RESERVED_NAMESPACES = ("default", LAYER_NAMESPACE, NODES_NAMESPACE)
 # Tenants of the stores that are not app teams: namespaces without a tenant, and the layer's own credentials.
 RESERVED_TENANTS = (PLATFORM_TENANT, "layer")
-HOURS = {"h": 1, "d": 24, "w": 24 * 7, "y": 24 * 365}
 GATEWAY_KEY_BYTES = 32
-
-
-def mapping(value: Any) -> Raw:
-    """The value if it is a mapping, else an empty one: the model reports the wrong shape."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def texts(value: Any) -> list[tuple[int, str]]:
-    """The texts of a list with their places, passing over what is no text."""
-    items = value if isinstance(value, list) else []
-    return [(i, item) for i, item in enumerate(items) if isinstance(item, str)]
-
-
-def hours(duration: Any) -> int | None:
-    """A duration such as `7d` in hours, or None if it is malformed."""
-    text = duration if isinstance(duration, str) else ""
-    return (
-        int(text[:-1]) * HOURS[text[-1]]
-        if text[:-1].isascii() and text[:-1].isdigit() and text[-1] in HOURS
-        else None
-    )
-
-
-def is_off(value: Any) -> bool:
-    """`off` or false."""
-    return value is False or value in ("off", "none")
 
 
 def reference_mistakes(raw: Raw) -> list[Mistake]:
@@ -62,11 +35,9 @@ def reference_mistakes(raw: Raw) -> list[Mistake]:
         *_log_retention("layer.logs", mapping(layer.get("logs"))),
         *_tenant_names(tenants),
         *_namespaces(tenants),
-        *(
-            m
-            for name, tenant in tenants.items()
-            for m in _tenant(f"tenants.{name}", mapping(tenant), groups, layer)
-        ),
+        *(m for name, tenant in tenants.items() for m in _tenant(name, mapping(tenant), groups, layer)),
+        *oauth.mistakes(tenants, layer, mapping(raw.get("oauth"))),
+        *_platform_dashboards(layer),
         *_existing_exporter(layer, tenants),
         *_gateway_keys(raw.get("gatewayKey"), raw.get("gatewayKeyPrevious")),
     ]
@@ -195,9 +166,10 @@ def _namespaces(tenants: Raw) -> Iterator[Mistake]:
         owners.setdefault(namespace, tenant)
 
 
-def _tenant(path: str, tenant: Raw, groups: Raw, layer: Raw) -> Iterator[Mistake]:
+def _tenant(name: str, tenant: Raw, groups: Raw, layer: Raw) -> Iterator[Mistake]:
+    path = f"tenants.{name}"
     yield from _runs_on(path, tenant, groups)
-    yield from _pods(path, tenant)
+    yield from tenant_checks.pods(name, tenant)
     yield from _log_retention(path, tenant)
     for signal, reason in (("logs", "no log store"), ("metrics", "no metrics store")):
         wanted = tenant.get(signal)
@@ -207,61 +179,19 @@ def _tenant(path: str, tenant: Raw, groups: Raw, layer: Raw) -> Iterator[Mistake
                 f"is on, but layer.{signal} is off, so there is {reason}",
                 f"Turn layer.{signal} on, or write `{signal}: off` here",
             )
-    if tenant.get("dashboards") in (True, "on"):
-        yield Mistake(
-            f"{path}.dashboards",
-            "is on, but a tenant's Grafana needs the gateway, which is not part of this version",
-            "Write `dashboards: off`, or leave it out",
-        )
-    if tenant.get("namespace") == "create" and tenant.get("podSecurity") == "keep":
-        yield Mistake(
-            f"{path}.podSecurity",
-            "is keep, but a namespace that is created has no level to keep, and would admit privileged pods",
-            "Write restricted or baseline",
-        )
-    for key in mapping(tenant.get("labels")):
-        domain = key.partition("/")[0] if "/" in key else ""
-        if domain == PREFIX or domain.endswith(("kubernetes.io", "k8s.io")):
-            yield Mistake(
-                f'{path}.labels["{key}"]',
-                f"labels of {domain} are not a tenant's to choose",
-                "Use a domain of your own",
-            )
+    yield from tenant_checks.dashboards(name, tenant)
+    yield from tenant_checks.pod_security(path, tenant)
+    yield from tenant_checks.labels(path, tenant)
 
 
-def _pods(path: str, tenant: Raw) -> Iterator[Mistake]:
-    total, namespaces = tenant.get("pods"), mapping(tenant.get("namespaces"))
-    stated = {name: mapping(value).get("pods") for name, value in namespaces.items()}
-    if not any(isinstance(pods, int) for pods in stated.values()) and total is None and "pods" not in tenant:
+def _platform_dashboards(layer: Raw) -> Iterator[Mistake]:
+    wanted = layer.get("dashboards") in (True, "on")
+    if wanted and is_off(layer.get("logs")) and is_off(layer.get("metrics")):
         yield Mistake(
-            f"{path}.pods",
-            "is missing: it is the tenant's quota and its share of the pod budget",
-            "Write the peak, rollouts included",
+            "layer.dashboards",
+            "is on, but layer.logs and layer.metrics are off, so there is nothing to show",
+            "Turn one of them on, or write `dashboards: off`",
         )
-        return
-    unstated = [name for name, pods in stated.items() if pods is None]
-    if unstated and len(stated) > 1:
-        yield from (
-            Mistake(
-                f"{path}.namespaces.{name}.pods",
-                "is missing: with several namespaces each has a quota of its own",
-                "Write the peak of this namespace",
-            )
-            for name in unstated
-        )
-    numbers = [pods for pods in stated.values() if isinstance(pods, int)]
-    if isinstance(total, int) and numbers and not unstated and sum(numbers) != total:
-        yield Mistake(
-            f"{path}.pods",
-            f"is {total}, but its namespaces add up to {sum(numbers)}",
-            "Leave it out, or make them equal",
-        )
-    own, (first, *_) = own_pods(tenant), [*stated, ""]
-    quota = stated[first] if isinstance(stated.get(first), int) else total
-    if isinstance(quota, int) and 0 < quota < own:
-        where = f"{path}.namespaces.{first}.pods" if isinstance(stated.get(first), int) else f"{path}.pods"
-        problem = f"is a quota of {quota}, but the tenant stack itself needs {own}"
-        yield Mistake(where, problem, f"Write {own} or more")
 
 
 def _existing_exporter(layer: Raw, tenants: Raw) -> Iterator[Mistake]:
@@ -273,11 +203,6 @@ def _existing_exporter(layer: Raw, tenants: Raw) -> Iterator[Mistake]:
                 f"is tenant '{tenant}'s, and no tenant's pod is believed about nodes, so nothing would be scraped",
                 "Name the namespace of the exporter that the platform runs",
             )
-
-
-def own_pods(tenant: Raw) -> int:
-    """Pods that the tenant stack puts into the tenant's first namespace, one more while its collector is replaced."""
-    return 2 if tenant.get("logs") == "api" else 0
 
 
 def _gateway_keys(key: Any, previous: Any) -> Iterator[Mistake]:

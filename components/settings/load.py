@@ -6,13 +6,18 @@ from typing import Any
 
 import pulumi
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
-from components.settings.checks import MAKE_KEY, is_off, mapping, reference_mistakes
+from components.settings.checks import MAKE_KEY, reference_mistakes
 from components.settings.mistakes import Mistake, SettingsError, closest, from_pydantic
 from components.settings.model import Settings
+from components.settings.oauth import SET_SECRET
+from components.settings.raw import Raw, is_off, mapping
+from components.settings.tenant_checks import has_signals
 
 KEYS = tuple(field.alias or name for name, field in Settings.model_fields.items())
-SECRET_KEYS = ("gatewayKey", "gatewayKeyPrevious")
+OAUTH = "oauth"
+SECRET_KEYS = ("gatewayKey", "gatewayKeyPrevious", OAUTH)
 # The executor's own code for "the error was shown already": any other adds a second, empty error to the output.
 ALREADY_SHOWN = 32
 
@@ -58,7 +63,7 @@ def parse(config: Mapping[str, str], secret_keys: Collection[str], project: str,
     }
     secret = {key.partition(":")[2] for key in secret_keys if key.startswith(f"{project}:")}
     misplaced = list(_misplaced_secrets(raw, secret))
-    shown = {key: value for key, value in raw.items() if key in KEYS}
+    shown = _follow_layer({key: value for key, value in raw.items() if key in KEYS})
     mistakes = [
         *_unknown_keys(raw),
         *_foreign_keys(config),
@@ -66,13 +71,10 @@ def parse(config: Mapping[str, str], secret_keys: Collection[str], project: str,
         *reference_mistakes(shown),
     ]
     try:
-        settings = Settings.model_validate_json(json.dumps(_follow_layer(shown)))
+        settings = Settings.model_validate_json(json.dumps(shown))
     except ValidationError as error:
         known = {mistake.path for mistake in mistakes}
-        shape = [
-            from_pydantic(dict(e), _siblings(e["loc"]))
-            for e in error.errors(include_input=False, include_url=False)
-        ]
+        shape = [from_pydantic(dict(e), _siblings(e["loc"])) for e in _own(error)]
         raise SettingsError([*mistakes, *(m for m in shape if m.path not in known)], stack) from None
     if mistakes:
         raise SettingsError(mistakes, stack)
@@ -80,8 +82,8 @@ def parse(config: Mapping[str, str], secret_keys: Collection[str], project: str,
 
 
 def _plain(key: str, value: str) -> Any:
-    """Objects arrive as JSON; a key is always text, even when it looks like a number."""
-    if key.partition(":")[2] in SECRET_KEYS:
+    """Objects arrive as JSON; a gateway key is always text, even when it looks like a number."""
+    if key.partition(":")[2] in SECRET_KEYS and not key.endswith(f":{OAUTH}"):
         return value
     try:
         return json.loads(value)
@@ -97,8 +99,15 @@ def _follow_layer(raw: Mapping[str, Any]) -> dict[str, Any]:
     off = {signal: "off" for signal in ("logs", "metrics") if is_off(layer.get(signal))}
     return {
         **raw,
-        "tenants": {n: {**off, **t} if isinstance(t, Mapping) else t for n, t in tenants.items()},
+        "tenants": {
+            n: _with_dashboards({**off, **t}) if isinstance(t, Mapping) else t for n, t in tenants.items()
+        },
     }
+
+
+def _with_dashboards(tenant: Raw) -> dict[str, Any]:
+    """Without a signal there is nothing to show, so a tenant that says nothing about dashboards has none."""
+    return {**({} if has_signals(tenant) else {"dashboards": False}), **tenant}
 
 
 def _unknown_keys(raw: Mapping[str, Any]) -> Iterator[Mistake]:
@@ -128,15 +137,28 @@ def _misplaced_secrets(raw: Mapping[str, Any], secret: Collection[str]) -> Itera
             yield Mistake(
                 key,
                 "holds a `secure:` value, which would reach state and rendered files in plain text",
-                f"Only {' and '.join(SECRET_KEYS)} can be secret: move the value out",
+                f"Only {', '.join(SECRET_KEYS[:-1])} and {SECRET_KEYS[-1]} can be secret: move the value out",
             )
     for key in SECRET_KEYS:
         if key in raw and key not in secret:
-            yield Mistake(
-                key, "is in plain text", f"Treat it as leaked and make a new gatewayKey. {MAKE_KEY}"
-            )
+            yield Mistake(key, "is in plain text", _LEAKED[key])
     if "gatewayKey" not in raw:
         yield Mistake("gatewayKey", "is missing, and every token derives from it", MAKE_KEY)
+
+
+_NEW_KEY = f"Treat it as leaked and make a new gatewayKey. {MAKE_KEY}"
+_LEAKED = {
+    **dict.fromkeys(SECRET_KEYS, _NEW_KEY),
+    OAUTH: "Treat it as leaked: get new secrets from the identity provider, and set each: "
+    + SET_SECRET.format(client="CLIENT_ID"),
+}
+
+
+def _own(error: ValidationError) -> list[ErrorDetails]:
+    """Its errors, without those that follow from another: a list whose items are wrong is too short as well."""
+    found = error.errors(include_input=False, include_url=False)
+    inside = {e["loc"][:-1] for e in found}
+    return [e for e in found if e["type"] != "too_short" or e["loc"] not in inside]
 
 
 def _siblings(location: Sequence[str | int]) -> list[str]:
@@ -166,8 +188,12 @@ def _step(branches: list[dict[str, Any]], part: str | int) -> list[dict[str, Any
             for b in branches
             if b.get("properties", {}).get("kind", {}).get("const", part[1:-1]) == part[1:-1]
         ]
-    return [
-        branch.get("properties", {}).get(part) or branch["additionalProperties"]
-        for branch in branches
-        if part in branch.get("properties", {}) or isinstance(branch.get("additionalProperties"), dict)
-    ]
+    return [inner for branch in branches for inner in _values(branch, part)]
+
+
+def _values(branch: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """What a key's value may be: one of a model's fields, or any value of a mapping."""
+    if key in branch.get("properties", {}):
+        return [branch["properties"][key]]
+    others = [branch.get("additionalProperties"), *branch.get("patternProperties", {}).values()]
+    return [other for other in others if isinstance(other, dict)]

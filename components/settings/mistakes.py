@@ -7,6 +7,8 @@ from typing import Any
 
 from typing_extensions import override
 
+from components.settings import base, dashboards
+
 
 @dataclass(frozen=True, order=True)
 class Mistake:
@@ -83,6 +85,27 @@ _PATTERNS = {
     r"^[1-9][0-9]*(Mi|Gi|Ti)$": (
         "is not a size",
         "Write a whole number and Mi, Gi or Ti: 50Gi",
+    ),
+}
+
+_PATTERNS |= {
+    dashboards.HOST: (
+        "is not a host name",
+        "Write one with a domain, in lower case: shop.grafana.example.com",
+    ),
+    dashboards.HTTPS_URL: (
+        "is not an https address",
+        "Write https://HOST/PATH, without blanks, quotes, '#', ';' or '$': it becomes a line of grafana.ini",
+    ),
+    dashboards.CLIENT_ID: (
+        "has characters that a line of grafana.ini cannot hold",
+        "Use letters, digits and any of ._~:/@+-",
+    ),
+    dashboards.PROVIDER_NAME: ("is not a plain name", "Use up to 63 letters, digits, blanks and any of ._-"),
+    dashboards.GROUPS_PATH: ("is not a path", "Write names with dots between them: groups, or realm.groups"),
+    base.IMAGE_REGISTRY: (
+        "is not a registry",
+        "Write host and path without https://: registry.example.com/mirror",
     ),
 }
 

@@ -5,74 +5,26 @@ room that needs it; what one part of the tree says about another is checked in `
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    SecretStr,
-    Tag,
+from pydantic import BeforeValidator, Discriminator, Field, SecretStr, Tag
+
+from components.settings.base import (
+    IMAGE_REGISTRY,
+    DnsLabel,
+    Duration,
+    GroupName,
+    LabelKey,
+    LabelValue,
+    Model,
+    Size,
+    Switch,
+    kind,
+    off,
+    shape,
 )
-from pydantic.alias_generators import to_camel
-
-DNS_LABEL = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
-GROUP_NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$"
-DURATION = r"^[1-9][0-9]*(h|d|w|y)$"
-SIZE = r"^[1-9][0-9]*(Mi|Gi|Ti)$"
-QUALIFIED_NAME = r"^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
-LABEL_VALUE = r"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"
-
-
-class Model(BaseModel):
-    """What every part of the tree has in common."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        strict=True,
-        hide_input_in_errors=True,
-        alias_generator=to_camel,
-        validate_by_name=True,
-        validate_by_alias=True,
-    )
-
-
-def _off(value: Any) -> Any:
-    """YAML 1.2 leaves `off` a string and YAML 1.1 makes it false: both mean off."""
-    return "off" if value is False else value
-
-
-def _switch(value: Any) -> Any:
-    """`on` and `off` are accepted beside true and false."""
-    return {"on": True, "off": False}.get(value, value) if isinstance(value, str) else value
-
-
-def _shape(value: Any) -> str:
-    """Which branch of a `scalar or mapping` setting was meant."""
-    return "<mapping>" if isinstance(value, Mapping | BaseModel) else "<scalar>"
-
-
-def _kind(*kinds: str) -> Discriminator:
-    """Tells mappings apart by their key `kind`; an unknown kind is judged (and refused) by the first branch."""
-
-    def tag(value: Any) -> str:
-        kind = value.get("kind") if isinstance(value, Mapping) else getattr(value, "kind", None)
-        return f"<{kind}>" if kind in kinds else f"<{kinds[0]}>"
-
-    return Discriminator(tag)
-
-
-Switch = Annotated[bool, BeforeValidator(_switch)]
-DnsLabel = Annotated[str, Field(pattern=DNS_LABEL)]
-GroupName = Annotated[str, Field(pattern=GROUP_NAME)]
-Duration = Annotated[str, Field(pattern=DURATION)]
-Size = Annotated[str, Field(pattern=SIZE)]
-LabelKey = Annotated[str, Field(pattern=QUALIFIED_NAME)]
-LabelValue = Annotated[str, Field(pattern=LABEL_VALUE)]
-
+from components.settings.dashboards import OAuth
+from components.settings.tenant import Tenant
 
 # --- cluster ---------------------------------------------------------------------------------------------------------
 
@@ -97,7 +49,7 @@ class KubeconfigTarget(Model):
 
 Target = Annotated[
     Annotated[RenderTarget, Tag("<render>")] | Annotated[KubeconfigTarget, Tag("<kubeconfig>")],
-    _kind("render", "kubeconfig"),
+    kind("render", "kubeconfig"),
 ]
 
 
@@ -125,7 +77,7 @@ class NodeRange(Model):
 
 NodeCount = Annotated[
     Annotated[Annotated[int, Field(ge=1, le=5000)], Tag("<scalar>")] | Annotated[NodeRange, Tag("<mapping>")],
-    Discriminator(_shape),
+    Discriminator(shape),
 ]
 
 
@@ -179,6 +131,11 @@ class Cluster(Model):
 
     name: DnsLabel = Field(description="label `cluster` on every sample, line and alert")
     target: Target = Field(description="where the objects go: {kind: render, ...} or {kind: kubeconfig, ...}")
+    network_policies: Literal["enforced", "notEnforced"] = Field(
+        default="notEnforced",
+        description="whether the cluster's network plug-in enforces network policies; the VPC CNI does so only with "
+        "`enableNetworkPolicy`. Preview says what rests on it",
+    )
     node_groups: Mapping[GroupName, NodeGroup] = Field(
         min_length=1, description="every group that agents run on"
     )
@@ -200,11 +157,11 @@ class ExistingExporter(Model):
 
 HostMetrics = Annotated[
     Annotated[
-        Annotated[Literal["node-exporter", "none", "off"], BeforeValidator(_off)],
+        Annotated[Literal["node-exporter", "none", "off"], BeforeValidator(off)],
         Tag("<scalar>"),
     ]
     | Annotated[ExistingExporter, Tag("<mapping>")],
-    Discriminator(_shape),
+    Discriminator(shape),
 ]
 
 
@@ -249,7 +206,7 @@ class LogStore(Model):
     retention: Duration = Field(default="7d", description="how long lines are kept; at least 24h")
     store: Annotated[
         Annotated[FilesystemStore, Tag("<filesystem>")] | Annotated[S3Store, Tag("<s3>")],
-        _kind("filesystem", "s3"),
+        kind("filesystem", "s3"),
     ] = FilesystemStore(kind="filesystem")
 
 
@@ -288,6 +245,11 @@ class Gateway(Model):
         le=1_000,
         description="of one tenant's reads or pushes, at each pod; above it 429",
     )
+    open_to: tuple[DnsLabel, ...] = Field(
+        default=(),
+        description="namespaces, beside the tenants', whose pods may connect: that of a central Grafana; a token is "
+        "asked for all the same",
+    )
 
 
 class ExternalSecrets(Model):
@@ -299,18 +261,18 @@ class ExternalSecrets(Model):
 
 RenderedSecrets = Annotated[
     Annotated[Literal["placeholder"], Tag("<scalar>")] | Annotated[ExternalSecrets, Tag("<mapping>")],
-    Discriminator(_shape),
+    Discriminator(shape),
 ]
 
 Metrics = Annotated[
-    Annotated[Annotated[Literal["off"], BeforeValidator(_off)], Tag("<scalar>")]
+    Annotated[Annotated[Literal["off"], BeforeValidator(off)], Tag("<scalar>")]
     | Annotated[MetricsStore, Tag("<mapping>")],
-    Discriminator(_shape),
+    Discriminator(shape),
 ]
 Logs = Annotated[
-    Annotated[Annotated[Literal["off"], BeforeValidator(_off)], Tag("<scalar>")]
+    Annotated[Annotated[Literal["off"], BeforeValidator(off)], Tag("<scalar>")]
     | Annotated[LogStore, Tag("<mapping>")],
-    Discriminator(_shape),
+    Discriminator(shape),
 ]
 
 
@@ -332,94 +294,24 @@ class Layer(Model):
     )
     agents: Agents = Agents()
     gateway: Gateway = Gateway()
+    dashboards: Switch = Field(
+        default=False,
+        description="a Grafana of the platform's own, which reads the whole cluster and every tenant's lines",
+    )
+    oauth: OAuth | None = Field(
+        default=None, description="identity provider by which people sign in to their team's Grafana"
+    )
+    image_registry: Annotated[str, Field(pattern=IMAGE_REGISTRY)] | None = Field(
+        default=None,
+        description="registry, with a path if it has one, before the full name of every image: "
+        "registry.example.com/mirror gives registry.example.com/mirror/docker.io/grafana/loki",
+    )
     protection: Switch = Field(
         default=True,
         description="on: `destroy`, and turning a store off, are refused; off: they delete the volumes",
     )
     rendered_secrets: RenderedSecrets = Field(
         default="placeholder", description="what stands for a secret in rendered files"
-    )
-
-
-# --- tenants ---------------------------------------------------------------------------------------------------------
-
-
-class TenantNamespace(Model):
-    """One namespace of a tenant."""
-
-    pods: int | None = Field(default=None, ge=1, le=100_000, description="peak of pods in this namespace")
-
-
-class TenantLimits(Model):
-    """What one tenant may do to the stores; above it, it alone is refused (429)."""
-
-    log_rate_mb: int = Field(
-        default=4,
-        ge=1,
-        le=1024,
-        alias="logRateMB",
-        description="MB of log lines per second",
-    )
-    log_burst_mb: int = Field(
-        default=6,
-        ge=1,
-        le=1024,
-        alias="logBurstMB",
-        description="MB of log lines at once",
-    )
-    log_streams: int = Field(default=5000, ge=100, le=1_000_000, description="active log streams")
-
-
-class Tenant(Model):
-    """One app team's slice of the cluster."""
-
-    pods: int | None = Field(
-        default=None,
-        ge=1,
-        le=100_000,
-        description="peak of pods, rollouts and own pods included; its quota",
-    )
-    namespaces: Mapping[DnsLabel, TenantNamespace] = Field(
-        default={},
-        description="by default one, of the tenant's name; with several, each states its pods",
-    )
-    namespace: Literal["adopt", "create"] = Field(
-        default="adopt", description="adopt namespaces that exist, or create them"
-    )
-    on_remove: Literal["keep", "delete"] = Field(
-        default="keep",
-        description="what happens to a created namespace when the tenant is removed",
-    )
-    logs: Annotated[Literal["node", "api", "off"], BeforeValidator(_off)] = Field(
-        default="node",
-        description="collected by the node agents, by the tenant's own collector, or not",
-    )
-    metrics: Switch = Field(default=True, description="annotated pods are scraped")
-    dashboards: Switch = Field(default=False, description="a Grafana of the tenant's own; needs the gateway")
-    runs_on: tuple[GroupName, ...] = Field(
-        default=(),
-        description="node groups of the tenant's pods; by default all groups without taints",
-    )
-    pod_security: Literal["restricted", "baseline", "keep"] = Field(
-        default="restricted",
-        description="Pod Security level that is enforced; keep leaves the namespace's own",
-    )
-    priority_classes: tuple[DnsLabel, ...] = Field(
-        default=(),
-        description="PriorityClasses that the tenant's pods may name, each below the node agents'",
-    )
-    retention: Duration | None = Field(
-        default=None, description="how long log lines are kept; by default the layer's"
-    )
-    labels: Mapping[LabelKey, LabelValue] = Field(
-        default={}, description="further labels of the tenant's namespaces"
-    )
-    limits: TenantLimits = TenantLimits()
-    token_generation: int = Field(
-        default=1,
-        ge=1,
-        le=1_000_000,
-        description="raised by one, it revokes the tenant's tokens and no other's",
     )
 
 
@@ -437,4 +329,8 @@ class Settings(Model):
         default=None,
         min_length=32,
         description="secret; the key before this one, whose tokens are good too while it is being replaced",
+    )
+    oauth: Mapping[str, SecretStr] = Field(
+        default={},
+        description="secret; the secret of each client of the identity provider, by the client's ID",
     )

@@ -7,11 +7,13 @@ from typing import Any
 
 import yaml
 
-from components.settings.load import SECRET_KEYS, parse
+from components.settings.load import OAUTH, SECRET_KEYS, parse
 from components.settings.model import Settings
+from components.settings.oauth import clients
+from components.settings.raw import mapping
 
 # Stands for the encrypted value, which these commands never need.
-UNREAD = "this command does not read the gateway key"
+UNREAD = "this command reads no secret, and no passphrase is needed"
 
 
 def read_settings(file: Path, project: str, environment: str) -> Settings:
@@ -29,8 +31,13 @@ def read_settings(file: Path, project: str, environment: str) -> Settings:
     config: dict[str, Any] = content.get("config") or {}
     secret_keys = {key for key, value in config.items() if _holds_secret(value)}
     hidden = {f"{project}:{key}" for key in SECRET_KEYS} & set(config)
+    unread = {
+        f"{project}:{OAUTH}": {
+            client: UNREAD for _, client in clients(mapping(config.get(f"{project}:tenants")))
+        }
+    }
     return parse(
-        {key: UNREAD if key in hidden else _text(value) for key, value in config.items()},
+        {key: _text(unread.get(key, UNREAD) if key in hidden else value) for key, value in config.items()},
         secret_keys,
         project,
         environment,

@@ -6,7 +6,7 @@ from pulumi_kubernetes.meta.v1 import ObjectMetaArgs, ObjectMetaPatchArgs
 
 from components import names
 from components.context import Context
-from components.settings.model import Tenant
+from components.settings.tenant import Tenant
 
 # A pruning GitOps tool must not delete a namespace that the team owns, whatever leaves the rendered folder.
 NEVER_PRUNE = {

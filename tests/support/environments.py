@@ -4,7 +4,7 @@ import copy
 import json
 from typing import Any
 
-from components.settings.load import parse
+from components.settings.load import SECRET_KEYS, parse
 from components.settings.model import Settings
 
 PROJECT = "shared-observability"
@@ -61,5 +61,10 @@ def config(raw: dict[str, Any]) -> dict[str, str]:
 
 
 def parsed(raw: dict[str, Any], stack: str = "dev") -> Settings:
-    """The settings of an environment given as plain data, with its gateway key as a secret."""
-    return parse(config(raw), {f"{PROJECT}:gatewayKey"}, PROJECT, stack)
+    """The settings of an environment given as plain data, with its secret keys as secrets."""
+    return parse(config(raw), secret_keys(raw), PROJECT, stack)
+
+
+def secret_keys(raw: dict[str, Any]) -> set[str]:
+    """The keys that the engine would have decrypted."""
+    return {f"{PROJECT}:{key}" for key in SECRET_KEYS if key in raw}

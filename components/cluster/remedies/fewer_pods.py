@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from components.cluster.pod_budget import Demand
 from components.cluster.pod_flow import Class, place
 from components.cluster.remedies.problem import Change, Problem, Remedy, first_else
-from components.settings.checks import own_pods
-from components.settings.model import Tenant
+from components.settings.tenant import Tenant
+from components.settings.tenant_checks import own_pods
 
 
 def fewer_pods(problem: Problem) -> Iterator[Remedy]:
@@ -53,14 +53,15 @@ def _pods(problem: Problem, keep: Mapping[str, int]) -> list[Change]:
 
 
 def _pods_of(name: str, tenant: Tenant, keep: int) -> list[Change]:
-    floor = max(own_pods(tenant.model_dump(by_alias=True)), 1)
+    own = own_pods(name, tenant.model_dump(by_alias=True))
+    floor = {namespace: max(pods, 1) for namespace, pods in own.items()}
     total = [Change(("tenants", name, "pods"), tenant.pods, keep)] if tenant.pods is not None else []
     stated = {key: value.pods for key, value in tenant.namespaces.items() if value.pods is not None}
     if not stated:
-        return total if keep >= floor else []
+        return total if keep >= max(floor.values()) else []
     changes, too_many = [], sum(stated.values()) - keep
     for key, pods in sorted(stated.items(), key=lambda item: -item[1]):
-        fewer = max(min(too_many, pods - floor), 0)
+        fewer = max(min(too_many, pods - floor[key]), 0)
         too_many -= fewer
         if fewer:
             changes.append(Change(("tenants", name, "namespaces", key, "pods"), pods, pods - fewer))

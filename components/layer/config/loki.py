@@ -9,7 +9,8 @@ from typing import Any
 from components import names
 from components.layer.config.alloy import LONGEST_LINE
 from components.layer.config.yaml_text import to_yaml
-from components.settings.model import LogStore, S3Store, Settings, Tenant
+from components.settings.model import LogStore, S3Store, Settings
+from components.settings.tenant import Tenant
 
 # What the pod mounts and passes.
 CONFIG_FOLDER = "/etc/loki"

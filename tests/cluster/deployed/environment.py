@@ -23,7 +23,8 @@ GROUPS: dict[str, Object] = {
     },
 }
 ALLOWED_CLASS, OTHER_CLASS = "team-high", "team-other"
-EDGE: Object = {"pods": 4, "logs": "api", "priorityClasses": [ALLOWED_CLASS]}
+OWN_PODS = 2  # its Grafana and its collector
+EDGE: Object = {"pods": 6, "logs": "api", "priorityClasses": [ALLOWED_CLASS]}
 
 
 def raw() -> Object:

@@ -16,6 +16,7 @@ from tests.support import manifests
 from tests.support.deployment import Deployment
 from tests.support.kube import Kube, Object
 
+GRAFANA = 1  # of the team's own
 API_SERVER = "192.0.2.10"  # an address of documentation: nothing is there
 IPV6 = "fd00::6"
 UNLABELLED, MALFORMED = "legacy", "malformed"
@@ -104,7 +105,7 @@ def server(
     kube.apply(manifests.namespace(UNLABELLED), manifests.namespace(MALFORMED, **ours), api_servers())
     made = [*tenants_pods(), *foreign_pods()]
     kube.apply(*made)
-    kube.wait_for_pods(len(tenants_pods()) + teams.REPLICAS, "shop")
+    kube.wait_for_pods(len(tenants_pods()) + teams.REPLICAS + GRAFANA, "shop")
     kube.patch("pods", "six", {"status": {"podIP": IPV6, "podIPs": [{"ip": IPV6}]}}, "shop", sub="status")
     kube.patch("pods", "finished", {"status": {"phase": "Succeeded"}}, "shop", sub="status")
     try:
@@ -207,7 +208,8 @@ def test_an_agent_reads_every_container_but_those_of_namespaces_without_or_with_
         if pod["metadata"]["namespace"] not in {"edge", "reports"}
     }
     assert read == wanted
-    assert len(kube.list("pods", "edge")) == len(kube.list("pods", "reports")) == teams.REPLICAS
+    left_out = [len(kube.list("pods", namespace)) for namespace in ("edge", "reports")]
+    assert left_out == [teams.REPLICAS + environment.OWN_PODS, teams.REPLICAS + GRAFANA]
 
 
 def test_an_agent_writes_lines_to_their_namespaces_tenant_and_the_rest_to_the_platform(

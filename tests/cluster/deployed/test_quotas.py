@@ -5,7 +5,7 @@ import pytest
 from components.names import AGENTS_PRIORITY_CLASS, PODS_QUOTA, PRIORITY_QUOTA
 from simulator import teams
 from simulator.api import ApiError
-from tests.cluster.deployed.environment import ALLOWED_CLASS, EDGE, OTHER_CLASS, settings
+from tests.cluster.deployed.environment import ALLOWED_CLASS, EDGE, OTHER_CLASS, OWN_PODS, settings
 from tests.support import manifests
 from tests.support.deployment import Deployment
 from tests.support.kube import Kube
@@ -30,16 +30,16 @@ def test_each_namespace_has_the_pods_that_its_tenant_states(deployed: Deployment
         "search-index": "40",
         "mobile": "90",
         "reports": "60",
-        "edge": "4",
+        "edge": str(EDGE["pods"]),
     }
 
 
 def test_a_pod_above_the_quota_is_refused(deployed: Deployment, kube: Kube) -> None:
-    names = [f"extra-{i}" for i in range(int(EDGE["pods"]) - teams.REPLICAS)]
+    names = [f"extra-{i}" for i in range(int(EDGE["pods"]) - teams.REPLICAS - OWN_PODS)]
     try:
         for name in names:
             kube.create(manifests.pod("edge", name))
-        with pytest.raises(ApiError, match=f"exceeded quota: {PODS_QUOTA}, requested: pods=1, used: pods=4"):
+        with pytest.raises(ApiError, match=f"exceeded quota: {PODS_QUOTA}, requested: pods=1, used: pods=6"):
             kube.create(manifests.pod("edge", "one-too-many"))
     finally:
         for name in names:

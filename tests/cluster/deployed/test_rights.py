@@ -9,14 +9,16 @@ from collections.abc import Iterable
 import pytest
 
 from components import names
+from components.tenant import signals
 from simulator import teams
 from simulator.api import ApiError
-from tests.cluster.deployed.environment import settings
+from tests.cluster.deployed.environment import OWN_PODS, settings
 from tests.support.deployment import Deployment
 from tests.support.kube import Kube
 
 LAYER, NODES = names.LAYER_NAMESPACE, names.NODES_NAMESPACE
 TENANTS = tuple(teams.namespaces(settings()))
+HOMES = tuple(signals.home_namespace(name, tenant) for name, tenant in settings().tenants.items())
 EVERYWHERE = (*TENANTS, LAYER, NODES, "default", "kube-system")
 Account = tuple[str, str]
 Right = str
@@ -42,6 +44,8 @@ CLUSTER_WIDE: dict[Account, set[Right]] = {
     | {"get nodes/metrics", "get /metrics"},
     (LAYER, "kube-state-metrics"): rights(LIST, *STATE),
     (LAYER, "loki"): set(),
+    (LAYER, "gateway"): set(),
+    **{(namespace, names.TENANT_GRAFANA): set() for namespace in HOMES},
     ("edge", names.COLLECTOR): set(),
     **{(namespace, "default"): set() for namespace in (*TENANTS, LAYER, NODES)},
 }
@@ -141,7 +145,7 @@ def test_a_tenants_collector_lists_the_pods_of_its_namespace_and_is_refused_else
     deployed: Deployment, kube: Kube
 ) -> None:
     collector = kube.as_service_account("edge", names.COLLECTOR)
-    assert len(collector.list("pods", "edge")) == teams.REPLICAS
+    assert len(collector.list("pods", "edge")) == teams.REPLICAS + OWN_PODS
     for where in ("shop", None):
         with pytest.raises(ApiError, match="pods is forbidden"):
             collector.list("pods", where)

@@ -211,6 +211,22 @@ def test_unfit_pods_reach_the_namespace_that_has_them() -> None:
     assert found.namespaces["wiki"].unfit_pods == ()
 
 
+def test_secrets_and_workloads_are_asked_for_by_our_names_alone() -> None:
+    """A cluster has many, and nobody has to read others' Secrets to deploy."""
+    secret = {"kind": "Secret", "metadata": {"name": names.READ_SECRET, "namespace": "shop"}}
+    asked = cluster(answers={"secrets": [secret]})
+    found = live.read(asked, parsed(INCIDENT))
+    assert found.owners[ObjectRef("Secret", "shop", names.READ_SECRET)] == ""
+    by_name = [arguments for arguments in asked.asked if "secrets" in arguments[1]]
+    assert {arguments[-1] for arguments in by_name} == {
+        f"metadata.name={name}" for name in (names.COLLECTOR, names.TENANT_GRAFANA, names.READ_SECRET)
+    }
+    kinds = {kind for arguments in asked.asked if arguments[0] == "get" for kind in arguments[1].split(",")}
+    made = {ref.kind.lower() for ref in in_tenant_namespace("any")}
+    assert {kind if kind in kinds else f"{kind}s" for kind in made} - kinds <= {"ingresss"}
+    assert "ingresses" in kinds
+
+
 def test_levels_are_ordered_and_none_is_as_loose_as_privileged() -> None:
     assert is_stricter("restricted", "baseline")
     assert is_stricter("baseline", "privileged")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.cluster.pod_budget import AgentsPerNode, LayerPods, PodBudget, budget, tenant_pods
-from components.settings.model import Tenant, TenantNamespace
+from components.settings.tenant import Tenant, TenantNamespace
 from tests.support.environments import INCIDENT, changed
 from tests.unit.cluster.environments import AGENTS, FEW, TAINT, environment, environments, settings_of, solved
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from components.cluster.pod_budget_table import refusal, table
 from components.cluster.pod_remedies import remedies
-from components.settings.model import GROUP_NAME
+from components.settings.base import GROUP_NAME
 from tests.support.environments import INCIDENT, changed
 from tests.unit.cluster.environments import AGENTS, FEW, LAYER, environment, environments, settings_of, solved
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from components import names
+from components import config_history, names
 from components.cluster.live import Live, LiveNamespace
 from components.cluster.preflight import RENDERED, Preflight, check, mebibytes, volumes
 from components.settings.mistakes import SettingsError
@@ -53,7 +53,7 @@ def test_a_render_needs_no_cluster_and_sets_every_tenants_pod_security_level() -
 
 def test_the_identity_is_the_clusters_and_the_history_the_stacks() -> None:
     history = {"alloy": [{"config.alloy": "text"}]}
-    found = checked(ON_CLUSTER, live(), {**DEPLOYED, "configHistory": history})
+    found = checked(ON_CLUSTER, live(), {**DEPLOYED, "configHistory": config_history.pack(history)})
     assert found.identity == UID
     assert found.config_history == history
 

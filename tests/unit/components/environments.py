@@ -17,7 +17,7 @@ from components.cluster import live as cluster
 from components.cluster.live import Live, LiveNamespace
 from components.settings.model import Settings
 from components.tenant.stack import pods_by_namespace
-from tests.support.environments import INCIDENT, KEY, PROJECT, changed, config, parsed
+from tests.support.environments import INCIDENT, KEY, PROJECT, changed, config, parsed, secret_keys
 from tests.support.mocks import KUBERNETES, Inputs, Recorder, Registered, record
 
 ROOT = Path(__file__).parents[3]
@@ -49,6 +49,16 @@ class Environment:
     def named(self, kind: str, name: str) -> "Object":
         """The one object of this kind and name."""
         (found,) = (o for o in self.of(kind) if o.name == name)
+        return found
+
+    def named_at(self, kind: str, namespace: str) -> "Object":
+        """The one object of this kind in a namespace."""
+        (found,) = (o for o in self.of(kind) if o.namespace == namespace)
+        return found
+
+    def named_in(self, other: "Object") -> "Object":
+        """The object that is the same in this environment."""
+        (found,) = (o for o in self.objects if o.registered.urn == other.registered.urn)
         return found
 
     @property
@@ -152,7 +162,7 @@ def _record(raw: Raw, live: Live, outputs: Mapping[str, Any]) -> Environment:
             project=PROJECT,
             stack=STACK,
             config=config(raw),
-            secret_keys=(f"{PROJECT}:gatewayKey",),
+            secret_keys=tuple(sorted(secret_keys(raw))),
             answers={"pulumi:pulumi:readStackOutputs": lambda asked: {**asked, "outputs": outputs}},
         )
     made = (found for found in recorder.registered.values() if found.type.startswith(KUBERNETES))
@@ -206,6 +216,20 @@ MIXED_GROUPS = {
     },
 }
 
+PROVIDER = {
+    "authUrl": "https://login.example.com/authorize",
+    "tokenUrl": "https://login.example.com/token",
+    "apiUrl": "https://login.example.com/userinfo",
+}
+CLIENT_SECRET = "a-secret-of-the-identity-provider"
+BY_HOST: Raw = {
+    "host": "shop.grafana.example.com",
+    "ingressClass": "alb",
+    "annotations": {"alb.ingress.kubernetes.io/scheme": "internal"},
+    "tlsSecret": "shop-tls",
+    "oauth": {"clientId": "shop-grafana", "groups": ["team-shop", "on-call"]},
+}
+
 VARIANTS: dict[str, Raw] = {
     "dev as shipped": dev(),
     "rendered": INCIDENT,
@@ -244,5 +268,18 @@ VARIANTS: dict[str, Raw] = {
         ("tenants.mail.logs", "api"),
         ("tenants.mail.labels", {"example.com/cost-centre": "42"}),
         ("tenants.mail.retention", "3d"),
+    ),
+    "dashboards of all kinds": changed(
+        INCIDENT,
+        ("cluster.target", KUBECONFIG),
+        ("cluster.networkPolicies", "enforced"),
+        ("layer.dashboards", True),
+        ("layer.imageRegistry", "registry.example.com/mirror"),
+        ("layer.gateway", {"replicas": 3, "openTo": ["central"]}),
+        ("layer.oauth", PROVIDER),
+        ("oauth", {"shop-grafana": CLIENT_SECRET}),
+        ("tenants.shop.dashboards", BY_HOST),
+        ("tenants.search.dashboards", {"host": "search.grafana.example.com", "tls": False}),
+        ("tenants.billing.dashboards", False),
     ),
 }  # fmt: skip

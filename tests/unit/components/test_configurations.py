@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from components import names
 from components.layer.versioned_config import KEPT, content_hash, versions
 from tests.support.environments import INCIDENT, changed
-from tests.unit.components.environments import VARIANTS, Environment, Object, environment
+from tests.unit.components.environments import VARIANTS, Environment, Object, containers, environment
 
 # Loki rereads it every few seconds. All else that is mounted rolls its pod by its name.
 RELOADED = {"loki-overrides"}
@@ -18,11 +18,18 @@ HASHED = re.compile(r"(?P<name>[a-z-]+)-(?P<hash>[0-9a-f]{10})")
 
 
 def mounted(recorded: Environment, key: str, field: str) -> Iterator[tuple[Object, str]]:
-    """(workload, object) for each volume of one kind."""
+    """(workload, object) for each volume of one kind, and each whole object that becomes environment variables."""
     for workload in recorded.objects:
         for volume in (workload.pod or {}).get("volumes", []):
             if key in volume:
                 yield workload, volume[key][field]
+            for source in volume.get("projected", {}).get("sources", []):
+                if key in source:
+                    yield workload, source[key]["name"]
+        for container in containers(workload.pod or {"containers": []}):
+            for source in container.get("envFrom", []):
+                if f"{key}Ref" in source:
+                    yield workload, source[f"{key}Ref"]["name"]
 
 
 def test_every_configuration_is_immutable_and_named_after_its_content_but_those_reread_at_run_time(
@@ -45,11 +52,15 @@ def test_the_logical_name_of_an_object_that_rolls_carries_its_hash_too(recorded:
             assert found.registered.name == f"{found.namespace}-{found.name}"
 
 
-def test_no_configuration_is_there_that_no_pod_mounts(recorded: Environment) -> None:
+def test_no_configuration_is_there_that_no_pod_reads_but_what_a_grafana_of_others_needs(
+    recorded: Environment,
+) -> None:
     config_maps = {(w.namespace, name) for w, name in mounted(recorded, "configMap", "name")}
     assert config_maps == {(o.namespace, o.name) for o in recorded.of("ConfigMap")}
     secrets = {(w.namespace, name) for w, name in mounted(recorded, "secret", "secretName")}
-    assert secrets == {(o.namespace, o.name) for o in recorded.of("Secret", "ExternalSecret")}
+    made = {(o.namespace, o.name) for o in recorded.of("Secret", "ExternalSecret")}
+    assert {name for _, name in made - secrets} <= {names.READ_SECRET}
+    assert secrets <= made
 
 
 def test_a_pod_starts_after_every_object_that_it_mounts(recorded: Environment) -> None:
@@ -57,7 +68,9 @@ def test_a_pod_starts_after_every_object_that_it_mounts(recorded: Environment) -
         needs = [v["configMap"]["name"] for v in (workload.pod or {}).get("volumes", []) if "configMap" in v]
         before = "\n".join(workload.registered.dependencies)
         for name in needs:
-            (config_map,) = (o for o in recorded.of("ConfigMap") if o.name == name)
+            (config_map,) = (
+                o for o in recorded.of("ConfigMap") if (o.namespace, o.name) == (workload.namespace, name)
+            )
             component = config_map.registered.parent
             assert config_map.registered.urn in before or component in before, (
                 f"{workload} does not wait for {name}"
@@ -68,8 +81,9 @@ CHANGED = changed(INCIDENT, ("cluster.name", "production"), ("layer.logs", {"ret
 
 
 def texts(recorded: Environment) -> dict[str, Object]:
-    """The configurations that roll pods, by object name."""
-    return {o.name: o for o in recorded.of("ConfigMap") if o.name not in RELOADED}
+    """The layer's configurations that roll pods, by object name."""
+    layer = (names.LAYER_NAMESPACE, names.NODES_NAMESPACE)
+    return {o.name: o for o in recorded.of("ConfigMap") if o.name not in RELOADED and o.namespace in layer}
 
 
 def test_a_changed_configuration_is_a_new_object_and_the_one_deployed_before_stays_declared() -> None:
@@ -84,8 +98,9 @@ def test_a_changed_configuration_is_a_new_object_and_the_one_deployed_before_sta
     }
     live = {name for _, name in mounted(after, "configMap", "name")}
     assert new <= live
-    assert {name for name in texts(before) if name in live} == {
-        n for n in texts(before) if n.startswith("loki-sidecar")
+    assert {match["name"] for n in texts(before) if n in live and (match := HASHED.fullmatch(n))} == {
+        "loki-sidecar",
+        "gateway",
     }
     for name, kept in texts(before).items():
         assert texts(after)[name].inputs == kept.inputs

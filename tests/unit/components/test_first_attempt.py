@@ -8,7 +8,14 @@ import yaml
 from components import names
 from components.layer import credentials
 from tests.support.environments import INCIDENT, KEY, changed
-from tests.unit.components.environments import EXISTING, VARIANTS, Environment, containers, environment
+from tests.unit.components.asking import in_use
+from tests.unit.components.environments import (
+    EXISTING,
+    VARIANTS,
+    Environment,
+    containers,
+    environment,
+)
 
 ON_CLUSTER = VARIANTS["on a cluster"]
 FIRST = {"first-app": {"pods": 30}}
@@ -34,12 +41,19 @@ def test_the_second_app_is_in_every_place_in_which_the_first_one_is() -> None:
     assert sorted(yaml.safe_load(overrides)["overrides"]) == ["first-app", "second-app"]
 
 
-def test_a_deleted_app_is_nowhere_even_though_the_last_deployments_configurations_stay_declared() -> None:
+def test_a_deleted_app_is_nowhere_but_in_the_gateways_last_configuration_which_a_rollback_would_need() -> (
+    None
+):
+    """No pod mounts that one, no token leads to it, and the next change drops it."""
     before = with_tenants(BOTH)
     after = environment(changed(ON_CLUSTER, ("tenants", FIRST)), outputs=before.outputs)
     assert "second-app" in json.dumps([o.inputs for o in before.objects])
-    assert "second-app" not in json.dumps([o.inputs for o in after.objects])
-    assert "second-app" not in json.dumps(after.outputs)
+    assert "second-app" not in json.dumps([o.inputs for o in in_use(after)])
+    assert "second-app" not in json.dumps({**after.outputs, "configHistory": {}})
+    kept = [o for o in after.objects if o not in in_use(after) and "second-app" in json.dumps(o.inputs)]
+    assert [o.name.rpartition("-")[0] for o in kept] == [names.GATEWAY]
+    later = environment(changed(ON_CLUSTER, ("tenants", {"third-app": {"pods": 30}})), outputs=after.outputs)
+    assert "second-app" not in json.dumps([o.inputs for o in later.objects])
     assert [o.name for o in after.of("ConfigMap")].count("loki-overrides") == 1
 
 
@@ -69,9 +83,16 @@ def test_exactly_the_node_agents_namespace_is_privileged_and_no_apps_ever(record
 
 def test_no_app_can_read_another_apps_data_since_stores_answer_only_to_credentials_that_no_app_has() -> None:
     recorded = with_tenants(BOTH)
-    assert {o.namespace for o in recorded.of("Secret")} == {names.LAYER_NAMESPACE, names.NODES_NAMESPACE}
+    of_layer = (names.LAYER_NAMESPACE, names.NODES_NAMESPACE)
+    for app in BOTH:
+        held = json.dumps([o.inputs for o in recorded.of("Secret") if o.namespace == app])
+        tokens = {owner: credentials.token(KEY, owner, "read") for owner in (*BOTH, credentials.LAYER)}
+        assert {owner for owner, token in tokens.items() if token in held} == {app}
+        for role in ("push", "scrape", "gateway", "metrics", "platform"):
+            assert credentials.layer_token(KEY, role) not in held, role
+    assert {o.namespace for o in recorded.of("Secret")} == {*of_layer, *BOTH}
     bound = {b.inputs["subjects"][0]["namespace"] for b in recorded.of("RoleBinding", "ClusterRoleBinding")}
-    assert bound == {names.LAYER_NAMESPACE, names.NODES_NAMESPACE}
+    assert bound == set(of_layer)
 
     prometheus = recorded.named("Deployment", names.PROMETHEUS).pod or {}
     arguments = containers(prometheus)[0]["args"]
@@ -84,7 +105,7 @@ def test_no_app_can_read_another_apps_data_since_stores_answer_only_to_credentia
 
     (tokens,) = recorded.named("Secret", "loki-sidecar-credential").inputs["stringData"].values()
     roles = {line.split()[2].rstrip(";") for line in tokens.splitlines()}
-    assert roles == {"push", "scrape"}  # neither reads lines
+    assert roles == {"push", "scrape", "gateway"}  # only the last one reads lines
     for app in BOTH:
         for role in ("read", "write"):
             assert credentials.token(KEY, app, role) not in tokens

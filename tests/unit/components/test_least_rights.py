@@ -1,10 +1,13 @@
 """What every account of ours may do: written out, read only, no secrets; and what no tenant has at all."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from components import names
 from components.names import LAYER_NAMESPACE, NODES_NAMESPACE
+from components.settings.dashboards import Dashboards
+from components.tenant import signals
 from tests.unit.components.environments import VARIANTS, Environment, Object, environment
 
 ROLES = ("Role", "ClusterRole")
@@ -99,15 +102,49 @@ def test_no_tenant_has_a_cluster_wide_right_or_one_in_another_namespace(recorded
     assert of_cluster <= {LAYER_NAMESPACE, NODES_NAMESPACE}
 
 
-def test_a_tenants_namespace_holds_quotas_and_its_collectors_right_to_read_its_own_logs(
+SERVER = ("ServiceAccount", "Secret", "ConfigMap", "Deployment")
+OWN = {
+    "quotas": {("ResourceQuota", names.PODS_QUOTA), ("ResourceQuota", names.PRIORITY_QUOTA)},
+    "reads": {("Secret", names.READ_SECRET)},
+    "grafana": {(kind, names.TENANT_GRAFANA) for kind in (*SERVER, "Service")},
+    "host": {("Ingress", names.TENANT_GRAFANA)},
+    "collector": {(kind, names.COLLECTOR) for kind in (*SERVER, "Role", "RoleBinding")},
+}
+
+
+def parts_of(recorded: Environment, namespace: str) -> list[str]:
+    """Which parts of a tenant stack belong into a namespace."""
+    name = recorded.tenant_namespaces[namespace]
+    tenant = recorded.settings.tenants[name]
+    parts = ["quotas", *(["collector"] if tenant.logs == "api" else [])]
+    if namespace != signals.home_namespace(name, tenant) or not (tenant.metrics or tenant.logs != "off"):
+        return parts
+    host = isinstance(tenant.dashboards, Dashboards) and tenant.dashboards.host
+    return [*parts, "reads", *(["grafana"] if tenant.dashboards else []), *(["host"] if host else [])]
+
+
+def test_a_tenants_namespace_holds_exactly_what_its_settings_ask_for(recorded: Environment) -> None:
+    """No DaemonSet, no right but that of a collector, no volume."""
+    for namespace in recorded.tenant_namespaces:
+        expected = [kind for part in parts_of(recorded, namespace) for kind in OWN[part]]
+        found = [
+            (o.kind.removeprefix("External"), re.sub("-[0-9a-f]{10}$", "", o.name))
+            for o in recorded.objects
+            if o.namespace == namespace
+        ]
+        assert sorted(found) == sorted(expected), namespace
+
+
+def test_a_collector_reads_the_pods_and_their_logs_in_its_namespace_and_no_other_account_has_a_right(
     recorded: Environment,
 ) -> None:
-    """No DaemonSet, no pod, no Secret, no hostPath: these kinds have none."""
-    found = [o for o in recorded.objects if o.namespace in recorded.tenant_namespaces]
-    assert {o.kind for o in found} <= {"ResourceQuota", "ServiceAccount", "Role", "RoleBinding"}
-    for role in found:
-        if role.kind == "Role":
+    for role in recorded.of("Role"):
+        if role.namespace in recorded.tenant_namespaces:
+            assert role.name == names.COLLECTOR
             assert rights(role) == read("", "pods") | {("", "pods/log", "get")}, str(role)
+    subjects = [b.inputs["subjects"][0] for b in recorded.of("RoleBinding")]
+    of_tenants = [s["name"] for s in subjects if s["namespace"] in recorded.tenant_namespaces]
+    assert set(of_tenants) <= {names.COLLECTOR}
 
 
 def test_the_node_agents_namespace_holds_no_secret_but_their_push_credential(recorded: Environment) -> None:

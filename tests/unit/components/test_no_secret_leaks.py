@@ -11,13 +11,31 @@ from unittest import mock
 
 import pytest
 
+from components import names
 from components.layer import credentials
-from tests.support.environments import INCIDENT, KEY, changed
+from tests.support.environments import KEY, changed
 from tests.support.mocks import SECRET
-from tests.unit.components.environments import VARIANTS, empty_cluster, environment
+from tests.unit.components.asking import waits_for
+from tests.unit.components.environments import (
+    CLIENT_SECRET,
+    KUBECONFIG,
+    VARIANTS,
+    Environment,
+    Object,
+    empty_cluster,
+    environment,
+)
 
 OTHER_KEY = "another-gateway-key-of-more-than-32-bytes"
 ON_CLUSTER = VARIANTS["on a cluster"]
+ALL_KINDS = VARIANTS["dashboards of all kinds"]
+EVERYTHING = changed(
+    ALL_KINDS,
+    ("tenants.shop.logs", "api"),
+    ("tenants.billing.dashboards", True),
+)
+OF_LAYER = ("push", "scrape", "gateway", "metrics", "platform", "grafana-admin", "grafana-secret-key")
+OF_TENANT = ("read", "grafana-admin", "grafana-secret-key")
 RENDERED = [name for name, raw in VARIANTS.items() if raw["cluster"]["target"]["kind"] == "render"]
 
 
@@ -42,14 +60,23 @@ def derived(found: set[str]) -> Iterator[None]:
 
 @functools.cache
 def secrets() -> frozenset[str]:
-    """What must not be seen: the tests' key and all that an environment derives from it, in all their forms."""
-    plain = {KEY}
+    """What must not be seen: the tests' keys and all that an environment derives from them, in all their forms."""
+    plain = {KEY, CLIENT_SECRET}
     with derived(plain):
-        environment(ON_CLUSTER, live=empty_cluster(ON_CLUSTER))
-    assert (
-        len(plain) == 5
-    )  # the key, tokens to push, to scrape and for Prometheus, and the last one's bcrypt hash
+        environment(EVERYTHING, live=empty_cluster(EVERYTHING))
+    assert plain == expected()
     return frozenset(form for value in plain for form in forms(value))
+
+
+def expected() -> set[str]:
+    """Every credential of an environment with everything in it, told one by one."""
+    layer = [credentials.layer_token(KEY, role) for role in OF_LAYER]
+    of_tenants = [
+        credentials.token(KEY, tenant, role) for tenant in EVERYTHING["tenants"] for role in OF_TENANT
+    ]
+    hashed = credentials.bcrypt_hash(credentials.layer_token(KEY, "metrics"), KEY)
+    collector = credentials.token(KEY, "shop", "write")
+    return {KEY, CLIENT_SECRET, hashed, collector, *layer, *of_tenants}
 
 
 def forms(value: str) -> Iterator[str]:
@@ -79,10 +106,11 @@ def test_no_input_output_or_warning_shows_a_secret(variant: str) -> None:
 
 
 def test_on_a_cluster_credentials_are_in_secrets_whose_values_the_engine_knows_to_be_secret() -> None:
-    recorded = environment(ON_CLUSTER)
+    recorded = environment(EVERYTHING)
     holding = {str(o) for o in recorded.objects if seen(json.dumps(o.inputs))}
     assert holding == {str(o) for o in recorded.of("Secret")}
-    assert len(holding) == 3
+    # Prometheus, Loki, agents, gateway and platform; each tenant's to read and its Grafana's; a collector's.
+    assert len(holding) == 5 + 2 * 5 + 1
     for found in recorded.of("Secret"):
         assert found.registered.public["stringData"] == SECRET, str(found)
         assert "data" not in found.inputs
@@ -100,17 +128,22 @@ def test_a_rendered_secret_has_placeholders_for_the_keys_of_the_real_one_and_a_w
     variant: str,
 ) -> None:
     recorded = environment(VARIANTS[variant])
-    on_cluster = {o.name: o for o in environment(ON_CLUSTER).of("Secret")}
+    real = keys_by_secret(environment(changed(VARIANTS[variant], ("cluster.target", KUBECONFIG))))
     for found in recorded.of("Secret"):
         assert found.inputs["stringData"] == {
             key: f"placeholder: {found.namespace}/{found.name}/{key}"
-            for key in on_cluster[found.name].inputs["stringData"]
+            for key in real[found.namespace, found.name]
         }
     warned = [w for w in recorded.recorder.warnings if "is rendered" in w]
-    assert len(warned) == len(recorded.of("Secret", "ExternalSecret"))
+    assert len(warned) == len(recorded.of("Secret", "ExternalSecret")) == len(real)
     for found in recorded.of("Secret", "ExternalSecret"):
         (warning,) = (w for w in warned if f"Secret {found.namespace}/{found.name} " in w)
-        assert all(key in warning for key in on_cluster[found.name].inputs["stringData"])
+        assert all(key in warning for key in real[found.namespace, found.name])
+
+
+def keys_by_secret(recorded: Environment) -> dict[tuple[str, str], set[str]]:
+    """Keys of each Secret."""
+    return {(o.namespace, o.name): set(o.inputs["stringData"]) for o in recorded.of("Secret")}
 
 
 def test_external_secrets_refer_to_the_store_and_hold_no_value() -> None:
@@ -130,27 +163,65 @@ def test_on_a_cluster_nothing_warns() -> None:
 
 
 def test_a_new_key_changes_secrets_and_rolls_what_reads_its_token_only_at_its_start() -> None:
-    before, after = environment(ON_CLUSTER), environment(changed(ON_CLUSTER, ("gatewayKey", OTHER_KEY)))
+    before, after = environment(EVERYTHING), environment(changed(EVERYTHING, ("gatewayKey", OTHER_KEY)))
     inputs = {o.registered.urn: o.inputs for o in before.objects}
+    rolled = [o for o in after.of("Deployment") if o.name not in ROLLS_NOT]
     assert {str(o) for o in after.objects if inputs[o.registered.urn] != o.inputs} == {
         *(str(o) for o in after.of("Secret")),
-        "Deployment observability/loki",
+        *map(str, rolled),
     }
-    digests = [
-        o.named("Deployment", "loki").inputs["spec"]["template"]["metadata"]["annotations"]
-        for o in (before, after)
-    ]
-    assert digests[0] != digests[1]
+    # Loki's sidecar, the gateway, and a Grafana for the platform and each tenant; a collector rereads its token.
+    assert len(rolled) == 2 + 1 + 5
+    for found in rolled:
+        assert digest(found) != digest(before.named_in(found)), str(found)
+
+
+ROLLS_NOT = (names.PROMETHEUS, names.KUBE_STATE_METRICS, names.COLLECTOR)
+
+
+def digest(workload: Object) -> str:
+    """The keyed digest on its pods."""
+    (value,) = workload.inputs["spec"]["template"]["metadata"]["annotations"].values()
+    return str(value)
+
+
+def test_a_raised_generation_changes_one_tenants_credentials_and_what_holds_them_and_no_others() -> None:
+    before = environment(EVERYTHING)
+    after = environment(changed(EVERYTHING, ("tenants.shop.tokenGeneration", 2)))
+    inputs = {o.registered.urn: o.inputs for o in before.objects}
+    assert {str(o) for o in after.objects if inputs[o.registered.urn] != o.inputs} == {
+        f"Secret shop/{names.READ_SECRET}",
+        f"Secret shop/{names.TENANT_GRAFANA}",
+        f"Secret shop/{names.COLLECTOR}",
+        f"Deployment shop/{names.TENANT_GRAFANA}",
+        f"Secret {names.LAYER_NAMESPACE}/gateway-tokens-1",
+        f"Deployment {names.LAYER_NAMESPACE}/{names.GATEWAY}",
+    }
+
+
+def test_a_tenants_credentials_change_only_after_the_gateway_knows_them() -> None:
+    """A collector drops lines that are answered with 401."""
+    recorded = environment(EVERYTHING)
+    gateway = recorded.named("Deployment", names.GATEWAY).registered
+    for found in recorded.of("Secret", "Deployment"):
+        if found.namespace in recorded.tenant_namespaces:
+            assert gateway.urn in waits_for(recorded, found), str(found)
 
 
 def test_the_same_key_gives_the_same_credentials_so_that_a_preview_shows_no_change() -> None:
-    once, again = (environment(ON_CLUSTER, live=empty_cluster(ON_CLUSTER)) for _ in range(2))
+    once, again = (environment(EVERYTHING, live=empty_cluster(EVERYTHING)) for _ in range(2))
     assert [o.inputs for o in again.of("Secret")] == [
-        next(o.inputs for o in once.of("Secret") if o.name == other.name) for other in again.of("Secret")
+        once.named_in(other).inputs for other in again.of("Secret")
     ]
 
 
 def test_the_key_itself_is_in_no_secret_either() -> None:
-    assert INCIDENT["gatewayKey"] == KEY
-    for found in environment(ON_CLUSTER).of("Secret"):
+    assert EVERYTHING["gatewayKey"] == KEY
+    for found in environment(EVERYTHING).of("Secret"):
         assert KEY not in json.dumps(found.inputs), str(found)
+
+
+def test_the_identity_providers_secret_is_in_the_one_grafana_that_it_belongs_to() -> None:
+    recorded = environment(EVERYTHING)
+    holding = [str(o) for o in recorded.objects if CLIENT_SECRET in json.dumps(o.inputs)]
+    assert holding == [f"Secret shop/{names.TENANT_GRAFANA}"]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from components.cluster.placement import OS_LABEL
-from components.names import ALLOY, LAYER_NAMESPACE, NODE_EXPORTER, NODES_NAMESPACE
+from components.names import ALLOY, NODE_EXPORTER, NODES_NAMESPACE
 from components.versions import IMAGES
 from tests.unit.components.environments import Environment, Object, containers
 
@@ -61,7 +61,7 @@ def test_only_the_log_agent_runs_as_root(recorded: Environment) -> None:
     """The kubelet writes log files 0640 for root."""
     for what, pod, container in all_containers(recorded):
         user = container["securityContext"].get("runAsUser", pod["securityContext"].get("runAsUser"))
-        assert (user == 0) == (container["name"] == ALLOY), what
+        assert (user == 0) == (what == f"DaemonSet {NODES_NAMESPACE}/{ALLOY} container {ALLOY}"), what
         assert container["securityContext"]["runAsNonRoot"] == (user != 0), what
 
 
@@ -76,9 +76,8 @@ def test_only_one_folder_of_the_node_is_written_and_it_is_the_log_agents_own(rec
         of_node = {v["name"]: v["hostPath"]["path"] for v in pod.get("volumes", []) if "hostPath" in v}
         mounts = [mount for mount in container.get("volumeMounts", []) if mount["name"] in of_node]
         written = {of_node[mount["name"]] for mount in mounts if not mount["readOnly"]}
-        assert written == (
-            {"/var/lib/shared-observability/alloy"} if container["name"] == ALLOY else set()
-        ), what
+        agent = f"DaemonSet {NODES_NAMESPACE}/{ALLOY} container {ALLOY}"
+        assert written == ({"/var/lib/shared-observability/alloy"} if what == agent else set()), what
 
 
 def test_only_the_exporter_sees_the_nodes_network_and_processes(recorded: Environment) -> None:
@@ -100,8 +99,10 @@ def test_only_node_agents_have_a_priority(recorded: Environment) -> None:
 
 
 def test_every_image_is_one_of_the_versions_file(recorded: Environment) -> None:
+    registry = recorded.settings.layer.image_registry
+    known = {f"{registry}/{image}" if registry else image for image in IMAGES.values()}
     for what, _, container in all_containers(recorded):
-        assert container["image"] in IMAGES.values(), what
+        assert container["image"] in known, what
         assert ":" in container["image"].rpartition("/")[2], what
 
 
@@ -150,8 +151,8 @@ def test_selectors_match_the_pods_and_no_two_workloads_select_the_same_ones(reco
 
 
 def test_every_service_reaches_exactly_one_workload_on_a_port_that_it_opens(recorded: Environment) -> None:
-    workloads = [workload for workload, _ in pods(recorded) if workload.namespace == LAYER_NAMESPACE]
     for service in recorded.of("Service"):
+        workloads = [workload for workload, _ in pods(recorded) if workload.namespace == service.namespace]
         spec = service.inputs["spec"]
         (behind,) = (
             workload

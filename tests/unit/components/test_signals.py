@@ -11,13 +11,13 @@ from tests.unit.components.environments import EXISTING, VARIANTS, Environment, 
 
 LAYER = names.LAYER_NAMESPACE
 METRICS_OBJECTS = {
-    "Deployment": {names.PROMETHEUS, names.KUBE_STATE_METRICS},
+    "Deployment": {names.PROMETHEUS, names.KUBE_STATE_METRICS, names.GATEWAY},
     "DaemonSet": {names.NODE_EXPORTER},
     "PersistentVolumeClaim": {names.PROMETHEUS},
     "ClusterRole": {names.PROMETHEUS_ROLE, names.KUBE_STATE_METRICS_ROLE},
 }
 LOGS_OBJECTS = {
-    "Deployment": {names.LOKI},
+    "Deployment": {names.LOKI, names.GATEWAY},
     "DaemonSet": {names.ALLOY},
     "PersistentVolumeClaim": {names.LOKI},
     "ClusterRole": {names.ALLOY_ROLE},
@@ -26,8 +26,11 @@ KINDS = tuple(METRICS_OBJECTS)
 
 
 def made(recorded: Environment, *kinds: str) -> dict[str, set[str]]:
-    """Names by kind of what makes pods, keeps data or has rights."""
-    return {kind: {o.name for o in recorded.of(kind)} for kind in kinds or KINDS}
+    """Names by kind of what of the layer makes pods, keeps data or has rights."""
+    tenants = recorded.tenant_namespaces
+    return {
+        kind: {o.name for o in recorded.of(kind) if o.namespace not in tenants} for kind in kinds or KINDS
+    }
 
 
 def scrape_jobs(recorded: Environment) -> dict[str, dict[str, Any]]:
@@ -56,7 +59,8 @@ def test_without_metrics_nothing_of_them_is_there_not_even_the_exporter() -> Non
 def test_without_logs_nothing_of_them_is_there_and_nothing_scrapes_it() -> None:
     recorded = environment(VARIANTS["logs off"])
     assert made(recorded) == METRICS_OBJECTS
-    assert recorded.of("Secret") == [recorded.named("Secret", "prometheus-credential")]
+    of_layer = {o.name for o in recorded.of("Secret") if o.namespace not in recorded.tenant_namespaces}
+    assert of_layer == {"prometheus-credential", "gateway-tokens-1"}
     assert not {"alloy", "loki"} & set(scrape_jobs(recorded))
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from components.cluster import node_groups
 from components.cluster.placement import OS_LABEL, Toleration
-from components.names import NODES_NAMESPACE
+from components.names import LAYER_NAMESPACE, NODES_NAMESPACE
 from tests.support.environments import INCIDENT, changed
 from tests.unit.components.environments import MIXED_GROUPS, VARIANTS, Environment, Object, environment
 from tests.unit.components.scheduling import FARGATE, LINUX, Node, NodeTaint, lands, placement_of
@@ -26,7 +26,9 @@ def groups_of(recorded: Environment, workload: Object) -> tuple[str, ...]:
     cluster = recorded.settings.cluster
     if workload.namespace == NODES_NAMESPACE:
         return tuple(cluster.node_groups)
-    return node_groups.allowed_groups(cluster, recorded.settings.layer.runs_on)
+    tenant = recorded.tenant_namespaces.get(workload.namespace)
+    owner = recorded.settings.tenants[tenant] if tenant else recorded.settings.layer
+    return node_groups.allowed_groups(cluster, owner.runs_on)
 
 
 def workloads(recorded: Environment) -> list[Object]:
@@ -96,7 +98,7 @@ def test_the_layers_pods_follow_runs_on(runs_on: list[str] | None) -> None:
     recorded = environment(changed(INCIDENT, ("layer.runsOn", runs_on)))
     allowed = runs_on or ["web", "workers"]
     for workload in workloads(recorded):
-        if workload.namespace != NODES_NAMESPACE:
+        if workload.namespace == LAYER_NAMESPACE:
             found = [
                 g
                 for g in INCIDENT["cluster"]["nodeGroups"]

@@ -6,6 +6,7 @@ import pytest
 
 from components.layer import parts
 from components.settings.model import Settings
+from components.tenant.signals import own_workloads
 from diagnosis.finding import remedy_for
 from diagnosis.findings import declared_nodes, findings
 from diagnosis.report import WIDTH, report
@@ -68,7 +69,13 @@ def healthy() -> list[dict[str, Any]]:
         for app in parts.deployments(parsed(INCIDENT))
         for made in (item("Deployment", "observability", app), pod("observability", app, "workers-0"))
     ]
-    return [*agents, *stores]
+    own = [
+        made
+        for namespace, app in own_workloads(parsed(INCIDENT))
+        for made in (item("Deployment", namespace, app), pod(namespace, app, "workers-0"))
+    ]
+    assert len(own) == 2 * 5
+    return [*agents, *stores, *own]
 
 
 def snapshot(

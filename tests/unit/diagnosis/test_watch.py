@@ -40,12 +40,13 @@ class Cluster(Kubectl):
     answers: list[str] = field(default_factory=list)
     created: list[dict[str, Any]] = field(default_factory=list)
     down: list[str] = field(default_factory=list)
+    place: str = "observability-nodes"
 
     @override
     def objects(self, *arguments: str) -> list[dict[str, Any]]:
         if self.down:
             raise ClusterUnreachableError(self.down.pop())
-        if "observability-nodes" not in arguments:
+        if self.place not in arguments:
             return []
         return self.events if arguments[0] == "events" else self.workloads
 
@@ -62,6 +63,30 @@ class Cluster(Kubectl):
 
 def cluster(*, refuses: str = "", **more: Any) -> Cluster:
     return Cluster("kubeconfig", "sim", answers=[refuses] if refuses else [], **more)
+
+
+def test_a_tenants_own_grafana_that_its_quota_refuses_ends_the_wait_and_the_teams_own_pods_do_not() -> None:
+    for name, ends in (("shared-observability-grafana-5b8d9", True), ("app-5b8d9", False)):
+        replica_set = {
+            "kind": "ReplicaSet",
+            "metadata": {"name": name, "namespace": "shop", "uid": UID, "generation": 1},
+            "spec": {"replicas": 1, "template": {"metadata": {}, "spec": {}}},
+            "status": {"observedGeneration": 1, "replicas": 0},
+        }
+        refused = {"involvedObject": {"uid": UID, "name": name}}
+        pods = RefusedPods(
+            cluster(
+                refuses='pods "x" is forbidden: exceeded quota: q',
+                workloads=[replica_set],
+                events=[refused],
+                place="--all-namespaces",
+            )
+        )
+        assert pods.look() is None
+        found = pods.look()
+        assert (found is not None) == ends
+        if found:
+            assert found.subject == f"ReplicaSet shop/{name}"
 
 
 @pytest.mark.parametrize("message", [POD_SECURITY, WEBHOOK, 'pods "x" is forbidden: exceeded quota: q'])

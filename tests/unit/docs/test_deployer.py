@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
+from components.cluster.live import NAMED
+from components.cluster.ownership import in_tenant_namespace
 from components.names import LAYER_NAMESPACE, NODES_NAMESPACE
 from tests.unit.components.environments import ROOT, VARIANTS, Environment, Object, environment
 
@@ -15,17 +17,24 @@ NAME = "shared-observability-deployer"
 MANIFESTS = list(yaml.safe_load_all((ROOT / "docs" / "deployer.yaml").read_text(encoding="utf-8")))
 ROLES = {m["metadata"]["name"]: m["rules"] for m in MANIFESTS if m["kind"] == "ClusterRole"}
 IN_DEFAULT = next(m["rules"] for m in MANIFESTS if m["kind"] == "Role")
-ON_A_CLUSTER = ["on a cluster", "all kinds of node groups", "agents wait", "all of a tenant's settings"]
+ON_A_CLUSTER = [
+    "on a cluster",
+    "all kinds of node groups",
+    "agents wait",
+    "all of a tenant's settings",
+    "dashboards of all kinds",
+]
 
 
-def rules_in(namespace: str, *, collects: bool = False) -> list[Rule]:
+def rules_in(namespace: str, *, tenant: bool = False, collects: bool = False) -> list[Rule]:
     """What the deployer may do in a namespace (the empty one for what is cluster-wide)."""
+    of_tenant = [*ROLES[f"{NAME}-tenant"], *(ROLES[f"{NAME}-collector"] if collects else [])]
     extra = {
         LAYER_NAMESPACE: ROLES[f"{NAME}-layer"],
         NODES_NAMESPACE: ROLES[f"{NAME}-layer"],
         "default": IN_DEFAULT,
         "": ROLES[f"{NAME}-namespaces"],
-    }.get(namespace, ROLES[f"{NAME}-collector"] if collects else [])
+    }.get(namespace, of_tenant if tenant else [])
     return [*ROLES[NAME], *extra]
 
 
@@ -57,7 +66,10 @@ def is_patch(item: Object) -> bool:
 def needed(item: Object) -> Iterator[tuple[Right, str]]:
     """Each right that making, changing and removing an object takes, and the name that it may be limited to."""
     group, resource = group_of(item), plural(item.kind)
-    yield from (((group, resource, verb), "") for verb in ("get", "list", "watch"))
+    if item.kind == "Secret":  # written, and never waited for
+        yield (group, resource, "get"), item.name
+    else:
+        yield from (((group, resource, verb), "") for verb in ("get", "list", "watch"))
     yield (group, resource, "patch"), item.name
     if not is_patch(item):
         yield (group, resource, "create"), ""
@@ -78,9 +90,8 @@ def deployed(request: pytest.FixtureRequest) -> Environment:
 
 def rules_for(item: Object, found: Environment) -> list[Rule]:
     tenant = found.tenant_namespaces.get(item.namespace)
-    return rules_in(
-        item.namespace, collects=tenant is not None and found.settings.tenants[tenant].logs == "api"
-    )
+    collects = tenant is not None and found.settings.tenants[tenant].logs == "api"
+    return rules_in(item.namespace, tenant=tenant is not None, collects=collects)
 
 
 def test_every_object_can_be_made_changed_and_removed(deployed: Environment) -> None:
@@ -123,10 +134,21 @@ def test_nothing_may_be_written_that_the_program_does_not_make() -> None:
     assert not any({"*", "escalate", "impersonate"} & set(rule["verbs"]) for rule in rules)
 
 
-def test_secrets_are_read_in_the_layers_namespaces_only() -> None:
+def test_secrets_are_read_in_the_layers_namespaces_only_but_for_our_own_of_a_tenant_by_name() -> None:
+    ours = {ref.name for ref in in_tenant_namespace("any") if ref.kind == "Secret"}
     for name, rules in ROLES.items():
-        reads = any("secrets" in rule.get("resources", []) for rule in rules)
-        assert reads == (name == f"{NAME}-layer"), name
+        of_secrets = [rule for rule in rules if "secrets" in rule.get("resources", [])]
+        reading = [rule for rule in of_secrets if {"get", "list", "watch"} & set(rule["verbs"])]
+        every_one = [rule for rule in reading if "resourceNames" not in rule]
+        assert bool(every_one) == (name == f"{NAME}-layer"), name
+        assert all(set(rule["resourceNames"]) == ours for rule in reading if rule not in every_one), name
+
+
+def test_whoever_reads_a_cluster_may_ask_for_what_preflight_asks() -> None:
+    groups = {"deployments": "apps", "ingresses": "networking.k8s.io"}
+    for name, kinds in NAMED.items():
+        for kind in kinds.split(","):
+            assert allows(ROLES[NAME], (groups.get(kind, ""), kind, "list"), name), kind
 
 
 def test_the_layers_namespaces_are_handed_over_by_their_label() -> None:

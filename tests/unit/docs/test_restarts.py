@@ -29,10 +29,17 @@ CHANGES: dict[str, list[Change]] = {
         ("tenants.shop.metrics", False),
     ],
     "`tenants.<tenant>.runsOn`": [("tenants.shop.runsOn", ["web"])],
-    "`layer.metrics.retention`, `layer.metrics.scrapeInterval`, `layer.metrics.samplesPerTarget`": [
+    "`tenants.<tenant>.tokenGeneration`": [("tenants.shop.tokenGeneration", 2)],
+    "`tenants.<tenant>.dashboards`": [("tenants.shop.dashboards", {"host": "shop.example.com"})],
+    "`layer.metrics.retention`, `layer.metrics.samplesPerTarget`": [
         ("layer.metrics.retention", "20d"),
-        ("layer.metrics.scrapeInterval", "30s"),
         ("layer.metrics.samplesPerTarget", 30_000),
+    ],
+    "`layer.metrics.scrapeInterval`": [("layer.metrics.scrapeInterval", "30s")],
+    "`layer.gateway`": [("layer.gateway", {"replicas": 1, "requestsPerSecond": 9})],
+    "`layer.dashboards`, `cluster.networkPolicies`": [
+        ("layer.dashboards", True),
+        ("cluster.networkPolicies", "enforced"),
     ],
     "`layer.metrics.storage`": [("layer.metrics.storage", "60Gi")],
     "`layer.logs.retention`": [("layer.logs.retention", "8d")],
@@ -47,7 +54,11 @@ CHANGES: dict[str, list[Change]] = {
         ("cluster.nodeGroups.web.nodes", 6),
         ("cluster.nodeGroups.web.instanceTypes", ["m5.large"]),
     ],
-    "a node group is added or removed": [("cluster.nodeGroups.gpu", GPU), ("cluster.nodeGroups.batch", None)],
+    "a node group without taints is added or removed": [("cluster.nodeGroups.gpu", GPU)],
+    "a node group with taints is added or removed": [
+        ("cluster.nodeGroups.gpu", {**GPU, "taints": [{"key": "gpu", "effect": "NoSchedule"}]}),
+        ("cluster.nodeGroups.batch", None),
+    ],
     "`cluster.nodeGroups.<group>.taints`": [
         ("cluster.nodeGroups.batch.taints", [{"key": "other", "effect": "NoSchedule"}])
     ],
@@ -64,9 +75,11 @@ def table() -> dict[str, str]:
 
 def rolled(before: Environment, after: Environment) -> set[str]:
     """Names of the workloads whose pods are replaced."""
-    templates = {o.name: o.inputs["spec"]["template"] for o in before.of("DaemonSet", "Deployment")}
-    there = {o.name: o.inputs["spec"]["template"] for o in after.of("DaemonSet", "Deployment")}
-    return {name for name, template in templates.items() if name in there and there[name] != template}
+    templates, there = (
+        {(o.namespace, o.name): o.inputs["spec"]["template"] for o in found.of("DaemonSet", "Deployment")}
+        for found in (before, after)
+    )
+    return {key[1] for key, template in templates.items() if key in there and there[key] != template}
 
 
 def test_the_table_speaks_of_these_changes() -> None:

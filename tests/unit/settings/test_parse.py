@@ -59,6 +59,8 @@ WRONG: list[tuple[str, Any, str, str]] = [
     ("cluster.target.directory", None, "cluster.target.directory", "missing"),
     ("cluster.target.path", "x", "cluster.target.path", "Allowed here: kind, directory"),
     ("cluster.nodGroups", {}, "cluster.nodGroups", "closest: nodeGroups"),
+    ("tenants.shop.metrcs", False, "tenants.shop.metrcs", "closest: metrics"),
+    ("cluster.nodeGroups.web.instanceType", "x", f"{G}.web.instanceType", "closest: instanceTypes"),
     ("cluster.name", "Dev_1", "cluster.name", "DNS label"),
     ("layer.metrics", {"retention": "15 days"}, "layer.metrics.retention", "24h, 7d"),
     ("layer.metrics", {"storage": "50GB"}, "layer.metrics.storage", "50Gi"),
@@ -88,7 +90,6 @@ WRONG: list[tuple[str, Any, str, str]] = [
         "level to keep",
     ),
     ("tenants.shop.podSecurity", "privileged", "tenants.shop.podSecurity", "restricted, baseline or keep"),
-    ("tenants.shop.dashboards", True, "tenants.shop.dashboards", "gateway"),
     (
         "tenants.shop.labels",
         {f"{PROJECT}/tenant": "billing"},
@@ -103,6 +104,13 @@ WRONG: list[tuple[str, Any, str, str]] = [
     ("tenants.mail.pods", 90, "tenants.mail.pods", "add up to 80"),
     ("tenants.mail.namespaces.mail-in", {}, "tenants.mail.namespaces.mail-in.pods", "quota of its own"),
     ("tenants.small", {"pods": 1, "logs": "api"}, "tenants.small.pods", "needs 2"),
+    ("tenants.small", {"namespaces": {"a": {}}, "pods": 1, "logs": "api"}, "tenants.small.pods", "needs 2"),
+    (
+        "tenants.small",
+        {"namespaces": {"b": {"pods": 1}, "a": {"pods": 1}}, "logs": "api"},
+        "tenants.small.namespaces.a.pods",
+        "needs 2",
+    ),
     (
         "tenants.shop.namespaces",
         {"billing": {}},
@@ -131,7 +139,7 @@ def test_each_mistake_has_one_message_with_its_path_and_the_way_out(
 
 def test_a_secret_anywhere_but_in_the_gateway_key_is_refused_and_not_shown() -> None:
     found = mistakes(changed(INCIDENT, ("layer.token", "s3cr3t")), secret=("gatewayKey", "layer"))
-    assert "Only gatewayKey and gatewayKeyPrevious can be secret" in found["layer"]
+    assert "Only gatewayKey, gatewayKeyPrevious and oauth can be secret" in found["layer"]
     assert "s3cr3t" not in "".join(found.values())
 
 

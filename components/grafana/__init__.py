@@ -1,0 +1,1 @@
+"""A Grafana as this project runs it: a tenant's own, and the platform's."""

@@ -1,0 +1,36 @@
+"""Clients of the identity provider: each tenant's, what the provider is, and the secrets, which are a key of their own.
+
+Reads plain data, as `checks.py` does.
+"""
+
+from collections.abc import Iterator
+
+from components.settings.mistakes import Mistake
+from components.settings.raw import Raw, mapping
+
+SET_SECRET = "pulumi config set --secret --path 'oauth[\"{client}\"]'"  # noqa: S105 - a command
+
+
+def clients(tenants: Raw) -> Iterator[tuple[str, str]]:
+    """(path, client ID) of each tenant that names one."""
+    for name, tenant in tenants.items():
+        client = mapping(mapping(mapping(tenant).get("dashboards")).get("oauth")).get("clientId")
+        if isinstance(client, str):
+            yield f"tenants.{name}.dashboards.oauth", client
+
+
+def mistakes(tenants: Raw, layer: Raw, secrets: Raw) -> Iterator[Mistake]:
+    """A client without a provider or without a secret."""
+    for path, client in clients(tenants):
+        if not layer.get("oauth"):
+            yield Mistake(
+                path,
+                "names a client, but no identity provider is known",
+                "Add layer.oauth with authUrl, tokenUrl and apiUrl",
+            )
+        if client not in secrets:
+            yield Mistake(
+                f"{path}.clientId",
+                f"is '{client}', and the secret of this client is not known",
+                f"Set it: {SET_SECRET.format(client=client)}",
+            )

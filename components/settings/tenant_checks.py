@@ -1,0 +1,122 @@
+"""What a tenant's own settings say about each other: its pods, its dashboards and its labels. Reads plain data."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from components.names import PREFIX
+from components.settings.mistakes import Mistake
+from components.settings.raw import Raw, is_off, mapping
+
+# Settings of a Grafana that only an Ingress uses.
+OF_THE_INGRESS = ("ingressClass", "annotations", "tlsSecret", "oauth")
+
+
+def has_dashboards(tenant: Raw) -> bool:
+    """Whether a tenant has a Grafana of its own: unless it says no, or has nothing to show."""
+    return not is_off(tenant.get("dashboards", True)) and has_signals(tenant)
+
+
+def has_signals(tenant: Raw) -> bool:
+    """Whether there is anything to read."""
+    return not (is_off(tenant.get("logs")) and is_off(tenant.get("metrics")))
+
+
+def own_pods(name: str, tenant: Raw) -> dict[str, int]:
+    """Pods that the tenant stack itself has in each namespace; each is replaced by ending it first.
+
+    A collector in every namespace with `logs: api`, and the Grafana in the first one by name.
+    """
+    namespaces = sorted(mapping(tenant.get("namespaces"))) or [name]
+    collectors = int(tenant.get("logs") == "api")
+    grafana = int(has_dashboards(tenant))
+    return {
+        namespace: collectors + (grafana if namespace == namespaces[0] else 0) for namespace in namespaces
+    }
+
+
+def pods(name: str, tenant: Raw) -> Iterator[Mistake]:
+    """A quota for each namespace, and room in it for what the tenant stack itself runs there."""
+    path = f"tenants.{name}"
+    total = tenant.get("pods")
+    stated = {key: mapping(value).get("pods") for key, value in mapping(tenant.get("namespaces")).items()}
+    if (
+        not any(isinstance(number, int) for number in stated.values())
+        and total is None
+        and "pods" not in tenant
+    ):
+        yield Mistake(
+            f"{path}.pods",
+            "is missing: it is the tenant's quota and its share of the pod budget",
+            "Write the peak, rollouts included",
+        )
+        return
+    unstated = [key for key, number in stated.items() if number is None]
+    if unstated and len(stated) > 1:
+        yield from (
+            Mistake(
+                f"{path}.namespaces.{key}.pods",
+                "is missing: with several namespaces each has a quota of its own",
+                "Write the peak of this namespace",
+            )
+            for key in unstated
+        )
+    numbers = [number for number in stated.values() if isinstance(number, int)]
+    if isinstance(total, int) and numbers and not unstated and sum(numbers) != total:
+        yield Mistake(
+            f"{path}.pods",
+            f"is {total}, but its namespaces add up to {sum(numbers)}",
+            "Leave it out, or make them equal",
+        )
+    yield from _too_few(name, tenant, stated, total)
+
+
+def _too_few(name: str, tenant: Raw, stated: Mapping[str, Any], total: Any) -> Iterator[Mistake]:
+    for namespace, needed in own_pods(name, tenant).items():
+        own = stated.get(namespace)
+        path, quota = ("pods", total) if own is None else (f"namespaces.{namespace}.pods", own)
+        if isinstance(quota, int) and 0 < quota < needed:
+            yield Mistake(
+                f"tenants.{name}.{path}",
+                f"is a quota of {quota}, but the tenant stack itself needs {needed}",
+                f"Write {needed} or more",
+            )
+
+
+def dashboards(name: str, tenant: Raw) -> Iterator[Mistake]:
+    """Something to show, and an Ingress for what only an Ingress uses."""
+    path, stated = f"tenants.{name}.dashboards", tenant.get("dashboards")
+    if stated is not None and not is_off(stated) and not has_signals(tenant):
+        yield Mistake(
+            path,
+            "is on, but the tenant's logs and metrics are off, so there is nothing to show",
+            "Turn one of them on, or write `dashboards: off`",
+        )
+    reached = mapping(stated)
+    if reached.get("host") is None:
+        yield from (
+            Mistake(f"{path}.{key}", "has no effect without a host name", f"Add {path}.host, or take it out")
+            for key in OF_THE_INGRESS
+            if reached.get(key)
+        )
+
+
+def pod_security(path: str, tenant: Raw) -> Iterator[Mistake]:
+    """A level for a namespace that has none."""
+    if tenant.get("namespace") == "create" and tenant.get("podSecurity") == "keep":
+        yield Mistake(
+            f"{path}.podSecurity",
+            "is keep, but a namespace that is created has no level to keep, and would admit privileged pods",
+            "Write restricted or baseline",
+        )
+
+
+def labels(path: str, tenant: Raw) -> Iterator[Mistake]:
+    """Labels of a domain that means something to Kubernetes or to us."""
+    for key in mapping(tenant.get("labels")):
+        domain = key.partition("/")[0] if "/" in key else ""
+        if domain == PREFIX or domain.endswith(("kubernetes.io", "k8s.io")):
+            yield Mistake(
+                f'{path}.labels["{key}"]',
+                f"labels of {domain} are not a tenant's to choose",
+                "Use a domain of your own",
+            )

@@ -1,0 +1,51 @@
+"""What any Grafana needs to read a tenant's data, in a Secret of the tenant's first namespace."""
+
+from collections.abc import Sequence
+
+import pulumi
+
+from components.context import Context
+from components.grafana import sources
+from components.grafana.sources import Source
+from components.layer.secrets import declare_secret
+from components.names import READ_SECRET
+
+TOKEN, DATA_SOURCES = "token", "datasources.yaml"
+URLS = {"prometheus": "metrics-url", "loki": "logs-url"}
+
+
+def values(found: Sequence[Source], *, tenant: str, token: str, scrape_interval: str) -> dict[str, str]:
+    """The Secret's texts: token and addresses, and both once more as a file for Grafana's provisioning.
+
+    In a Grafana with several tenants' sources each has a name of its own.
+    """
+    named = [Source(f"{s.name} of {tenant}", f"{tenant}-{s.uid}", s.kind) for s in found]
+    return {
+        TOKEN: token,
+        **{URLS[source.kind]: sources.URL for source in found},
+        DATA_SOURCES: sources.for_others(named, scrape_interval, token),
+    }
+
+
+class Registration(pulumi.ComponentResource):
+    """The Secret with the tenant's read token: for a central Grafana, or for one of the team's making."""
+
+    def __init__(
+        self,
+        name: str,
+        texts: dict[str, str],
+        *,
+        context: Context,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """Declares the Secret.
+
+        Args:
+            name: the namespace.
+            texts: as `values` gives them.
+            context: of the environment.
+            opts: options of this component.
+        """
+        super().__init__("shared-observability:tenant:Registration", name, None, opts)
+        declare_secret(READ_SECRET, texts, namespace=name, context=context, parent=self)
+        self.register_outputs({})

@@ -1,0 +1,104 @@
+"""docs/deployer.yaml on a real API server: with these rights and no others a team with pods of its own is deployed."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from commands.environments import ROOT
+from components import names
+from components.cluster.lost_state import TAKE_OVER_VARIABLE
+from simulator import teams
+from simulator.api import Object
+from simulator.control_plane import ControlPlane
+from tests.support.deployment import STACK, Deployment, shipped
+from tests.support.environments import changed
+from tests.support.kube import Kube, is_ready, wait_until
+
+DEPLOYER = ROOT / "docs" / "deployer.yaml"
+GROUP, ACCOUNT = "shared-observability-deployers", "deployer"
+SETTINGS = changed(
+    shipped(),
+    ("layer.gateway", {"replicas": 2}),
+    ("tenants", {"reads": {"pods": 8, "logs": "api", "dashboards": {"host": "reads.example.com"}}}),
+)
+
+
+def binding(role: str) -> Object:
+    """One of the roles in the team's namespace, as an administrator binds it."""
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": role, "namespace": "reads"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": GROUP}],
+    }
+
+
+@pytest.fixture(scope="module")
+def deployment(
+    clean_module: Kube, control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
+) -> Deployment:
+    """By a service account in place of the group, since that is what a token can be had for."""
+    kube = clean_module
+    kube.apply(teams.namespace("reads"), teams.namespace("ci"))
+    kube.apply(
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": ACCOUNT, "namespace": "ci"}}
+    )
+    text = DEPLOYER.read_text().replace("shared-observability/owner: prod", f"{names.OWNER_LABEL}: {STACK}")
+    manifests = [
+        *yaml.safe_load_all(text),
+        *(binding(f"shared-observability-deployer-{r}") for r in ("tenant", "collector")),
+    ]
+    for manifest in manifests:
+        for subject in manifest.get("subjects", []):
+            assert subject["name"] == GROUP
+            subject |= {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": "ci", "apiGroup": ""}
+        kube.apply(manifest)
+    folder = tmp_path_factory.mktemp("deployer")
+    return Deployment(folder, kubeconfig(kube, control_plane, folder), SETTINGS)
+
+
+def kubeconfig(kube: Kube, control_plane: ControlPlane, folder: Path) -> Path:
+    """A file with the account's token and nothing of the administrator's."""
+    config = yaml.safe_load(control_plane.kubeconfig.read_text())
+    config["users"][0]["user"] = {"token": kube.token("ci", ACCOUNT)}
+    file = folder / "kubeconfig"
+    file.write_text(yaml.safe_dump(config))
+    return file
+
+
+def test_it_deploys_a_team_with_a_grafana_and_a_collector_changes_it_and_removes_all(
+    deployment: Deployment, kube: Kube
+) -> None:
+    # Its namespaces are there already with the stack's label, which is taken over once (docs/operations.md).
+    assert TAKE_OVER_VARIABLE == "SHARED_OBSERVABILITY_TAKE_OVER"
+    first = deployment.run("up", SHARED_OBSERVABILITY_TAKE_OVER=STACK)
+    assert first.returncode == 0, first.stdout
+    assert len([pod for pod in kube.list("pods", "reads") if is_ready(pod)]) == 2
+    deployment.up(("tenants.reads.tokenGeneration", 2))
+    deployment.up(("tenants.reads.dashboards", False))
+    assert [item["metadata"]["name"] for item in kube.list("deployments", "reads")] == [names.COLLECTOR]
+    deployment.destroy()
+    assert kube.list("deployments", "reads") == []
+
+
+def test_without_the_role_in_the_teams_namespace_it_writes_nothing_there(
+    deployment: Deployment, kube: Kube
+) -> None:
+    def allowed() -> list[tuple[str, str]]:
+        return [
+            (verb, resource)
+            for verb in ("create", "patch", "delete")
+            for resource in ("secrets", "deployments.apps", "configmaps", "ingresses.networking.k8s.io")
+            if kube.may("ci", ACCOUNT, verb, resource, "reads")
+        ]
+
+    assert len(allowed()) > 3
+    kube.delete("rolebindings", "shared-observability-deployer-tenant", "reads")
+    wait_until(lambda: allowed() == [], 10, lambda: f"still allowed: {allowed()}")
+
+
+def test_it_reads_no_secret_of_a_team_that_is_not_ours(deployment: Deployment, kube: Kube) -> None:
+    assert not kube.may("ci", ACCOUNT, "get", "secrets", "reads")
+    assert not kube.may("ci", ACCOUNT, "get", "secrets", "kube-system")
