@@ -30,6 +30,7 @@ TOOLS = {
     "Prometheus and promtool in tests": versions.PROMETHEUS,
     "Alloy's grammar in tests": versions.ALLOY_SYNTAX,
     "nginx in tests": versions.NGINX_TESTED,
+    "actionlint, which reads the workflows": versions.ACTIONLINT,
 }
 
 

@@ -15,6 +15,7 @@ ETCD = "3.6.5"
 KWOK = "0.8.0"
 PROMETHEUS = "3.16.0"
 PROM_LABEL_PROXY = "0.14.0"
+ACTIONLINT = "1.7.12"
 ALLOY_SYNTAX = "0.1.0"
 # Debian 12's nginx, on which the service tests load the rendered configurations.
 NGINX_TESTED = "1.22.1"

@@ -11,6 +11,7 @@ CLI = "github.com/pulumi/pulumi/pkg/v3"
 KWOK = "sigs.k8s.io/kwok"
 PROMETHEUS = "github.com/prometheus/prometheus"
 LABEL_PROXY = "github.com/prometheus-community/prom-label-proxy"
+ACTIONLINT = "github.com/rhysd/actionlint"
 
 
 def pulumi(version: str) -> Tool:
@@ -41,7 +42,7 @@ def cluster_tools(pinned: dict[str, Any]) -> list[Tool]:
 
 
 def service_tools(pinned: dict[str, Any]) -> list[Tool]:
-    """Returns the servers and parsers that read the rendered configurations."""
+    """Returns the servers and parsers that read the rendered configurations, and what reads the workflows."""
     version = pinned["PROMETHEUS"]
     variable = f"github.com/prometheus/common/version.Version={version}"
     servers = (
@@ -50,7 +51,9 @@ def service_tools(pinned: dict[str, Any]) -> list[Tool]:
     )
     syntax = Binary("alloy-syntax", ".", "github.com/grafana/alloy/syntax", 5)
     label_proxy = Binary("prom-label-proxy", LABEL_PROXY, LABEL_PROXY, 25)
+    actionlint = Binary("actionlint", f"{ACTIONLINT}/cmd/actionlint", ACTIONLINT, 10)
     return [
+        Tool("actionlint", pinned["ACTIONLINT"], "actionlint", (actionlint,), version_command=("-version",)),
         Tool("prom-label-proxy", pinned["PROM_LABEL_PROXY"], "label-proxy", (label_proxy,)),
         Tool("prometheus", version, "prometheus", servers, version_command=("--version",)),
         Tool("alloy-syntax", pinned["ALLOY_SYNTAX"], "alloy-syntax", (syntax,)),

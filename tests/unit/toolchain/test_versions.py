@@ -21,6 +21,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
         ("simulator", "go.etcd.io/etcd/server/v3", f"v{versions.ETCD}"),
         ("kwok", catalogue.KWOK, f"v{versions.KWOK}"),
         ("alloy-syntax", "github.com/grafana/alloy/syntax", f"v{versions.ALLOY_SYNTAX}"),
+        ("actionlint", catalogue.ACTIONLINT, f"v{versions.ACTIONLINT}"),
     ],
 )
 def test_go_modules_are_pinned_to_the_stated_versions(source: str, module: str, version: str) -> None:

@@ -1,0 +1,77 @@
+"""What the workflows may do, and who may make them do it: read as data, so that a loosened line is seen."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.unit.workflow.files import ACTIONS, WORKFLOWS, Job, jobs, read, steps
+
+JOBS = jobs()
+PINNED = re.compile(r"uses: (?P<action>[\w.-]+/[\w./-]+)@(?P<digest>[0-9a-f]{40}) # v\d+\.\d+\.\d+$")
+READ_ONLY = {"contents": "read"}
+# Every right beyond reading the code, by workflow and job.
+WIDER: dict[str, dict[str, str]] = {}
+
+
+def named(job: Job) -> str:
+    return f"{job.workflow}/{job.name}"
+
+
+def test_there_is_something_to_look_at() -> None:
+    assert WORKFLOWS
+    assert ACTIONS
+    assert all(job.raw for job in JOBS)
+
+
+@pytest.mark.parametrize("file", [*WORKFLOWS, *ACTIONS], ids=lambda file: f"{file.parent.name}/{file.name}")
+def test_every_foreign_action_is_pinned_by_its_commit_and_says_its_version(file: Path) -> None:
+    used = [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if "uses:" in line]
+    foreign = [line for line in used if "uses: ./" not in line]
+    assert [line for line in foreign if not PINNED.search(line)] == []
+
+
+def test_an_action_has_one_version_in_all_files() -> None:
+    found: dict[str, set[str]] = {}
+    for file in (*WORKFLOWS, *ACTIONS):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            if match := PINNED.search(line):
+                found.setdefault(match["action"], set()).add(match[0].partition("@")[2])
+    assert {action: versions for action, versions in found.items() if len(versions) > 1} == {}
+    assert "actions/checkout" in found
+
+
+@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: str(file.stem))
+def test_a_workflow_grants_nothing_and_lets_nobody_run_foreign_code_with_its_rights(file: Path) -> None:
+    raw = read(file)
+    assert raw["permissions"] == {}
+    assert "concurrency" in raw
+    assert not {"pull_request_target", "workflow_run", "issue_comment"} & set(raw["on"])
+
+
+@pytest.mark.parametrize("job", JOBS, ids=named)
+def test_a_job_has_the_rights_that_are_listed_here_and_ends(job: Job) -> None:
+    assert job.raw["permissions"] == WIDER.get(named(job), READ_ONLY)
+    assert int(job.raw["timeout-minutes"]) <= 90
+    assert job.raw["runs-on"] == "ubuntu-24.04"
+
+
+def test_no_expression_gets_into_a_shell_and_no_stored_secret_is_read() -> None:
+    for where, step in steps():
+        assert "${{" not in step.get("run", ""), f"{where}: hand it over by env"
+    for file in (*WORKFLOWS, *ACTIONS):
+        assert "secrets." not in file.read_text(encoding="utf-8"), file
+
+
+def test_no_checkout_leaves_a_token_behind() -> None:
+    checkouts = [(w, step) for w, step in steps() if step.get("uses", "").startswith("actions/checkout@")]
+    assert checkouts
+    for where, step in checkouts:
+        assert step["with"]["persist-credentials"] == "false", where
+
+
+def test_tools_are_kept_only_where_nothing_is_deployed_or_released() -> None:
+    for job in JOBS:
+        keeps = any(step.get("with", {}).get("keep-tools") == "true" for step in job.steps)
+        assert not keeps or not {"id-token", "packages"} & set(job.raw["permissions"]), named(job)
+        assert not keeps or job.raw["permissions"].get("contents") != "write", named(job)
