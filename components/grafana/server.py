@@ -33,6 +33,7 @@ class Instance:
         runs_on: node groups.
         texts: its configuration by file name (`config.files`).
         variables: secret environment variables.
+        lists_tenants: the texts name tenants, so the earlier version of them is not kept.
     """
 
     app: str
@@ -40,6 +41,7 @@ class Instance:
     runs_on: tuple[str, ...]
     texts: Mapping[str, str]
     variables: Mapping[str, str] = field(repr=False)
+    lists_tenants: bool = False
 
 
 class Grafana(pulumi.ComponentResource):
@@ -100,6 +102,7 @@ class Grafana(pulumi.ComponentResource):
             namespace=namespace,
             owner=self._context.owner,
             deployed=self._context.config_history.get(config_history.key(namespace, app), []),
+            keep_previous=not self._instance.lists_tenants,
             opts=pulumi.ResourceOptions(parent=self),
         )
 

@@ -10,7 +10,7 @@ from components import names, objects
 from components.cluster.placement import for_pods
 from components.context import Context
 from components.layer import credentials
-from components.layer.config import gateway, gateway_text, gateway_tokens
+from components.layer.config import gateway, gateway_tenants, gateway_text, gateway_tokens
 from components.layer.rbac import declare_account
 from components.layer.rollout import POD_SECONDS, within
 from components.layer.secrets import declare_secret
@@ -19,7 +19,7 @@ from components.layer.versioned_config import VersionedConfig
 APP = names.GATEWAY
 NGINX_UID = 101
 NOBODY = 65534
-# On the pod: nginx reads tokens at start only, so a tenant that comes or goes rolls it. Keyed, so it tells nothing.
+# On the pod, for renders, where Secrets keep their names: a changed token rolls it there too. Keyed: it tells nothing.
 DIGEST_ANNOTATION = f"{names.PREFIX}/tokens"
 
 
@@ -27,7 +27,10 @@ class Gateway(pulumi.ComponentResource):
     """The gateway's Deployment with its configuration, tokens and Service: all of the layer that a new tenant rolls."""
 
     config: VersionedConfig
-    """Which tenant reads which namespaces."""
+    """Its nginx.conf, which names no tenant."""
+
+    tenants: VersionedConfig
+    """Which tenant reads which namespaces: only the live ones."""
 
     def __init__(
         self,
@@ -49,11 +52,14 @@ class Gateway(pulumi.ComponentResource):
         self._context = context
         self._secrets = gateway_tokens.secrets(context.settings)
         account = declare_account(APP, namespace=names.LAYER_NAMESPACE, context=context, parent=self)
-        declared = [self._declare_secret(i, files) for i, files in enumerate(self._secrets)]
-        self.config = self._config()
+        declared = [
+            declare_secret(own, files, namespace=names.LAYER_NAMESPACE, context=context, parent=self)
+            for own, files in self._named_secrets().items()
+        ]
+        self.config, self.tenants = self._config(), self._tenants()
         options = pulumi.ResourceOptions(
             parent=self,
-            depends_on=[account, self.config, *declared, *stores],
+            depends_on=[account, self.config, self.tenants, *declared, *stores],
             custom_timeouts=within(POD_SECONDS + gateway.TERMINATION_GRACE_SECONDS),
         )
         apps.Deployment(
@@ -76,11 +82,12 @@ class Gateway(pulumi.ComponentResource):
         self._keep_one_available()
         self.register_outputs({})
 
-    def _declare_secret(self, number: int, files: dict[str, str]) -> pulumi.Resource:
-        """One name, changed in place: the pods read it at their start, and the digest on them starts them anew."""
-        return declare_secret(
-            _secret_name(number), files, namespace=names.LAYER_NAMESPACE, context=self._context, parent=self
-        )
+    def _named_secrets(self) -> dict[str, dict[str, str]]:
+        """Files by name of the Secret: after its content, or, where somebody else puts it in, by number."""
+        if self._context.renders:
+            return {f"{APP}-tokens-{number}": files for number, files in enumerate(self._secrets, start=1)}
+        key = self._context.settings.gateway_key.get_secret_value()
+        return {gateway_tokens.secret_name(key, files): files for files in self._secrets}
 
     def _config(self) -> VersionedConfig:
         return VersionedConfig(
@@ -89,6 +96,16 @@ class Gateway(pulumi.ComponentResource):
             namespace=names.LAYER_NAMESPACE,
             owner=self._context.owner,
             deployed=self._context.config_history.get(APP, []),
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+
+    def _tenants(self) -> VersionedConfig:
+        return VersionedConfig(
+            f"{APP}-tenants",
+            gateway_tenants.files(self._context.settings),
+            namespace=names.LAYER_NAMESPACE,
+            owner=self._context.owner,
+            keep_previous=False,
             opts=pulumi.ResourceOptions(parent=self),
         )
 
@@ -131,7 +148,8 @@ class Gateway(pulumi.ComponentResource):
             containers=[self._nginx()],
             volumes=[
                 objects.config_map_volume("config", self.config.config_map),
-                objects.secrets_volume("secret", [_secret_name(i) for i in range(len(self._secrets))]),
+                objects.config_map_volume("tenants", self.tenants.config_map),
+                objects.secrets_volume("secret", list(self._named_secrets())),
                 objects.empty_dir("run", "256Mi"),
             ],
         )
@@ -174,11 +192,8 @@ class Gateway(pulumi.ComponentResource):
             security_context=objects.container_security(uid=NGINX_UID),
             volume_mounts=[
                 objects.mount("config", gateway.CONFIG_FOLDER),
+                objects.mount("tenants", gateway.TENANTS_FOLDER),
                 objects.mount("secret", gateway.SECRET_FOLDER),
                 objects.mount("run", gateway.RUN_FOLDER, read_only=False),
             ],
         )
-
-
-def _secret_name(number: int) -> str:
-    return f"{APP}-tokens-{number + 1}"

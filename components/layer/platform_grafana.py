@@ -55,6 +55,7 @@ class PlatformGrafana(pulumi.ComponentResource):
             runs_on=settings.layer.runs_on,
             texts=config.files(sources_of(settings), interval, Access()),
             variables=variables_of(settings),
+            lists_tenants=True,
         )
         self.config = Grafana(
             names.GRAFANA, instance, context=context, opts=pulumi.ResourceOptions(parent=self)

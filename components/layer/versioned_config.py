@@ -51,10 +51,11 @@ class VersionedConfig(pulumi.ComponentResource):
         *,
         namespace: str,
         owner: Owner,
-        deployed: Sequence[Mapping[str, str]],
+        deployed: Sequence[Mapping[str, str]] = (),
+        keep_previous: bool = True,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """Declares the current version and the previous one.
+        """Declares the current version and, if it is kept, the previous one.
 
         Args:
             name: of the configuration; objects are called `<name>-<hash>`.
@@ -62,12 +63,15 @@ class VersionedConfig(pulumi.ComponentResource):
             namespace: where the pods that mount it run.
             owner: the stack.
             deployed: versions deployed before, newest first.
+            keep_previous: false for texts that list tenants: no object names one that is gone. The earlier object then
+                goes when a deployment has succeeded; a failed one leaves it, so its pods and `up` with the settings
+                from before still find it.
             opts: options of this component.
         """
         super().__init__("shared-observability:layer:VersionedConfig", f"{namespace}-{name}", None, opts)
         self.key = config_history.key(namespace, name)
-        self.history = versions(data, deployed)
-        for version in self.history:
+        self.history = versions(data, deployed) if keep_previous else []
+        for version in self.history or [dict(data)]:
             hashed = f"{name}-{content_hash(version)}"
             ConfigMap(
                 f"{namespace}-{hashed}",

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from components import names, versions
 from components.layer.config import gateway_tokens
-from components.settings.model import Settings
 
 # What the pod mounts. All Secrets go into one folder (a projected volume); nginx writes to the run folder only.
 CONFIG_FOLDER = "/etc/gateway"
 CONFIG_FILE = "nginx.conf"
+TENANTS_FOLDER = "/etc/gateway-tenants"
 SECRET_FOLDER = "/etc/gateway-secret"  # noqa: S105 - a folder's name
 RUN_FOLDER = "/run/nginx"
 COMMAND = ("nginx", "-e", "stderr", "-c", f"{CONFIG_FOLDER}/{CONFIG_FILE}")
@@ -80,6 +80,7 @@ class Places:
     loki: str = LOKI_ADDRESS
     label_proxy: str = f"127.0.0.1:{LABEL_PROXY_PORT}"
     prometheus: str = PROMETHEUS_ADDRESS
+    tenants_folder: str = TENANTS_FOLDER
     secret_folder: str = SECRET_FOLDER
     run_folder: str = RUN_FOLDER
     nginx: str = versions.NGINX
@@ -93,22 +94,6 @@ class Places:
     def keeps_idle_connections(self) -> bool:
         """Whether this nginx knows `keepalive_min_timeout`."""
         return tuple(int(part) for part in self.nginx.split(".")) >= KEEPALIVE_MIN_SINCE
-
-
-def namespaces(settings: Settings) -> dict[str, tuple[str, ...]]:
-    """The namespaces whose metrics each tenant reads: its own. Without the signal there is no entry."""
-    if settings.layer.metrics == "off":
-        return {}
-    return {
-        name: tuple(sorted(tenant.namespaces)) or (name,)
-        for name, tenant in sorted(settings.tenants.items())
-        if tenant.metrics
-    }
-
-
-def without_logs(settings: Settings) -> tuple[str, ...]:
-    """Tenants that have no lines to read."""
-    return tuple(name for name, tenant in sorted(settings.tenants.items()) if tenant.logs == "off")
 
 
 def label_proxy_arguments(replaced: Mapping[str, str]) -> list[str]:

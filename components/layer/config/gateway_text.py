@@ -5,7 +5,7 @@ signal that is off, and for PromQL what gateway_guard.py refuses. Before any loc
 listed, 405 for methods that nothing here has. All other paths are 403.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 
 from components import names
 from components.layer import credentials
@@ -19,25 +19,24 @@ from components.layer.config.gateway import (
     READY_PATH,
     SHUTDOWN_SECONDS,
     Places,
-    namespaces,
-    without_logs,
 )
 from components.layer.config.gateway_routes import FIXED, LOG_ROUTES, METRIC_ROUTES
+from components.layer.config.gateway_tenants import WITHOUT_LOGS_FILE, namespaces_file, places
 from components.layer.config.gateway_tokens import LOKI_FILE, PROMETHEUS_FILE
 from components.layer.config.nginx import indent
 from components.layer.config.relabel import TENANT_NAME
 from components.settings.model import Gateway, Settings
 
 
-def gateway_config(settings: Settings, places: Places | None = None) -> str:
-    """The whole nginx.conf. It lists the tenants' namespaces; tokens and credentials are in files that it includes."""
-    at, scoped = places or Places(), namespaces(settings)
+def gateway_config(settings: Settings, at: Places | None = None) -> str:
+    """The whole nginx.conf. What names tenants is in files that it includes, tokens and credentials in others."""
+    at, lists = at or Places(), places(settings)
     has_logs, has_metrics = settings.layer.logs != "off", settings.layer.metrics != "off"
-    maps = [_identity(at), _tenants(), *([_logs(settings, at)] if has_logs else [])]
-    maps += [_metrics(scoped, at)] if has_metrics else []
+    maps = [_identity(at), _tenants(), *([_logs(at)] if has_logs else [])]
+    maps += [_metrics(lists, at)] if has_metrics else []
     locations = [
         *(_log_locations(settings.layer.gateway) if has_logs else ()),
-        *(_metric_locations(scoped) if has_metrics else ()),
+        *(_metric_locations(lists) if has_metrics else ()),
     ]
     idle = "keepalive_min_timeout 2s;\n" if at.keeps_idle_connections else ""
     return f"""\
@@ -108,9 +107,9 @@ map $identity $tenant {{
 }}"""
 
 
-def _logs(settings: Settings, at: Places) -> str:
+def _logs(at: Places) -> str:
     return f"""\
-{nginx.simple_map("$tenant", "without_logs", dict.fromkeys(without_logs(settings), "1"))}
+{nginx.included_map("$tenant", "without_logs", f"{at.tenants_folder}/{WITHOUT_LOGS_FILE}")}
 map "" $loki_authorization {{
   include {at.secret_folder}/{LOKI_FILE};
 }}
@@ -120,20 +119,18 @@ upstream loki {{
 }}"""
 
 
-def _metrics(scoped: Mapping[str, tuple[str, ...]], at: Places) -> str:
+def _metrics(lists: Sequence[int], at: Places) -> str:
     """One map per place in a tenant's list of namespaces: a header without a value is not sent."""
-    lists = [
-        nginx.simple_map("$tenant", f"namespace_{place}", {
-            tenant: own[place - 1] for tenant, own in scoped.items() if len(own) >= place
-        })
-        for place in _places(scoped)
-    ]  # fmt: skip
+    maps = [
+        nginx.included_map("$tenant", f"namespace_{place}", f"{at.tenants_folder}/{namespaces_file(place)}")
+        for place in lists
+    ]
     # All headers of one name are in one bucket of the hash: 64 bytes for each are enough.
     bucket = 64 * max(2, len(lists))
     return f"""\
 proxy_headers_hash_max_size 1024;
 proxy_headers_hash_bucket_size {bucket};
-{chr(10).join(lists)}
+{chr(10).join(maps)}
 # The platform's own metrics are the whole cluster's: no label is enforced. No tenant can have that name.
 {nginx.simple_map("$tenant", "metrics_upstream", {names.PLATFORM_TENANT: "prometheus"}, default="label_proxy")}
 {nginx.simple_map('"$metrics_upstream $namespace_1"', "without_metrics", {'"label_proxy "': "1"})}
@@ -154,10 +151,6 @@ upstream prometheus {{
   server {at.prometheus} max_fails=0;
   keepalive 8;
 }}"""
-
-
-def _places(scoped: Mapping[str, tuple[str, ...]]) -> range:
-    return range(1, max([1, *map(len, scoped.values())]) + 1)
 
 
 def _answers() -> str:
@@ -208,7 +201,7 @@ def _log_locations(gateway: Gateway) -> Iterator[str]:
         yield nginx.location(route.location, [*may, _if("$without_logs", 403), *sending])
 
 
-def _metric_locations(scoped: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+def _metric_locations(lists: Sequence[int]) -> Iterator[str]:
     for route in METRIC_ROUTES:
         checks = [*_may("read", "GET"), _if("$without_metrics", 403)]
         if route.promql:
@@ -220,7 +213,7 @@ def _metric_locations(scoped: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
             **nginx.CLIENT_HEADERS,
             "Accept-Encoding": "$readable_encoding",
         }
-        scope = [(NAMESPACE_HEADER, f"$namespace_{place}") for place in _places(scoped)]
+        scope = [(NAMESPACE_HEADER, f"$namespace_{place}") for place in lists]
         sent = [*headers.items(), *scope, ("Connection", '""')]
         url = f"http://$metrics_upstream{route.upstream}"
         yield nginx.location(route.location, [*checks, *_sending(url, sent, pushes=False)])

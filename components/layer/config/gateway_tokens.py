@@ -1,8 +1,8 @@
 """Who may call the gateway: one token per tenant and role, under the key and, while it is replaced, the one before.
 
 All of it are secret texts, in files of Secrets that the gateway mounts as one folder. A Secret is named after its
-content by a keyed digest, so a changed one is a new object and the pods that mount it roll; the kubelet may keep an old
-content under an old name (kubernetes/kubernetes#131589).
+content by a keyed digest, so a changed one is a new object and the pods that mount it roll: nginx reads tokens at its
+start only, and a new pod may be given the old content of a Secret that kept its name (kubernetes/kubernetes#129645).
 """
 
 import base64
@@ -83,7 +83,7 @@ def secrets(settings: Settings) -> list[dict[str, str]]:
 def secret_name(key: str, files: dict[str, str]) -> str:
     """Of a Secret with this content; it tells nothing about it."""
     content = "\n".join(f"{name}\n{text}" for name, text in sorted(files.items()))
-    return f"{names.GATEWAY}-{credentials.keyed_digest(key, content)[:10]}"
+    return f"{names.GATEWAY}-tokens-{credentials.keyed_digest(key, content)[:10]}"
 
 
 def _token_file(number: int) -> str:

@@ -122,6 +122,11 @@ def simple_map(source: str, variable: str, values: Mapping[str, str], default: s
     return "\n".join([f"map {source} ${variable} {{", f"  default {default};", *lines, "}"])
 
 
+def included_map(source: str, variable: str, file: str) -> str:
+    """A map with literal keys that are in a file; what it does not list is empty."""
+    return "\n".join([f"map {source} ${variable} {{", '  default "";', f"  include {file};", "}"])
+
+
 def indent(text: str, columns: int = 2) -> str:
     """The text, each line moved to the right."""
     return "\n".join(" " * columns + line for line in text.rstrip("\n").split("\n"))

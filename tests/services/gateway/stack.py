@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from components.layer import credentials
-from components.layer.config import gateway_tokens, loki_sidecar, prometheus, scrape_jobs
+from components.layer.config import gateway_tenants, gateway_tokens, loki_sidecar, prometheus, scrape_jobs
 from components.layer.config.gateway import Places, label_proxy_arguments
 from components.layer.config.gateway_text import gateway_config
 from components.settings.load import SECRET_KEYS, parse
@@ -148,8 +148,8 @@ def start_gateway(
 ) -> Gateway:
     """nginx with the rendered text and Secrets, as nobody; `edit` breaks the text on purpose."""
     here = stack.enter_context(folder())
-    for secret in gateway_tokens.secrets(settings):
-        for name, text in secret.items():
+    for texts in (*gateway_tokens.secrets(settings), gateway_tenants.files(settings)):
+        for name, text in texts.items():
             (here / name).write_text(text)
     port, health = free_port(), free_port()
     places = Places(
@@ -158,6 +158,7 @@ def start_gateway(
         loki=stores.loki,
         label_proxy=stores.label_proxy,
         prometheus=stores.prometheus,
+        tenants_folder=str(here),
         secret_folder=str(here),
         run_folder=str(writable(here / "run")),
         nginx=NGINX_TESTED,

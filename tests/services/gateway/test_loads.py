@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from components.layer.config import gateway_tokens
+from components.layer.config import gateway_tenants, gateway_tokens
 from components.layer.config.gateway import Places
 from components.layer.config.gateway_text import gateway_config
 from components.versions import NGINX_TESTED
@@ -28,12 +28,13 @@ VARIANTS: dict[str, list[tuple[str, Any]]] = {
 def test_nginx_accepts_the_text_without_a_warning(changes: list[tuple[str, Any]]) -> None:
     settings = settings_with(*changes)
     with folder() as here:
-        for secret in gateway_tokens.secrets(settings):
-            for name, text in secret.items():
+        for texts in (*gateway_tokens.secrets(settings), gateway_tenants.files(settings)):
+            for name, text in texts.items():
                 (here / name).write_text(text)
         places = Places(
             loki="127.0.0.1:1",
             prometheus="127.0.0.1:2",
+            tenants_folder=str(here),
             secret_folder=str(here),
             run_folder=str(here),
             nginx=NGINX_TESTED,

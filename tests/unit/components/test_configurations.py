@@ -101,6 +101,7 @@ def test_a_changed_configuration_is_a_new_object_and_the_one_deployed_before_sta
     assert {match["name"] for n in texts(before) if n in live and (match := HASHED.fullmatch(n))} == {
         "loki-sidecar",
         "gateway",
+        "gateway-tenants",
     }
     for name, kept in texts(before).items():
         assert texts(after)[name].inputs == kept.inputs

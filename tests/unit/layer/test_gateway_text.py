@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from components import names
-from components.layer.config import gateway, gateway_guard
+from components.layer.config import gateway, gateway_guard, gateway_tenants
 from components.layer.config.gateway import LABEL_PROXY_ARGUMENTS, NAMESPACE_HEADER, Places
 from components.layer.config.gateway_routes import FIXED, LOG_ROUTES, METRIC_ROUTES
 from components.layer.config.gateway_text import gateway_config
@@ -133,7 +133,10 @@ def test_no_secret_is_in_the_text() -> None:
     assert "Bearer " not in TEXT.replace("401 Bearer;", "")
     assert re.findall(r"include (\S+);", TEXT) == [
         "/etc/gateway-secret/tokens-*.map",
+        "/etc/gateway-tenants/without-logs.map",
         "/etc/gateway-secret/loki.map",
+        "/etc/gateway-tenants/namespaces-1.map",
+        "/etc/gateway-tenants/namespaces-2.map",
         "/etc/gateway-secret/prometheus.map",
     ]
 
@@ -149,27 +152,36 @@ def test_the_log_holds_neither_query_nor_token() -> None:
 
 
 def test_a_tenants_namespaces_are_its_own_and_a_signal_that_is_off_has_none() -> None:
-    assert gateway.namespaces(SETTINGS) == {
+    assert gateway_tenants.namespaces(SETTINGS) == {
         "mail": ("mail-in", "mail-out"),
         "search": ("search",),
         "shop": ("shop",),
         "wiki": ("wiki",),
     }
-    assert gateway.without_logs(SETTINGS) == ("wiki",)
-    assert gateway.namespaces(parsed(changed(INCIDENT, ("layer.metrics", "off")))) == {}
+    assert gateway_tenants.without_logs(SETTINGS) == ("wiki",)
+    assert gateway_tenants.namespaces(parsed(changed(INCIDENT, ("layer.metrics", "off")))) == {}
 
 
-def test_adding_and_removing_tenants_leaves_exactly_the_live_ones() -> None:
-    second = parsed(
-        changed(INCIDENT, ("tenants", {"shop": {"pods": 5}, "zoo": {"namespaces": {"a": {"pods": 5}}}}))
-    )
-    later = parsed(changed(INCIDENT, ("tenants", {"zoo": {"namespaces": {"a": {"pods": 5}}}})))
-    for settings, here, gone in ((second, {"shop", "zoo"}, {"mail"}), (later, {"zoo"}, {"shop", "mail"})):
-        text = gateway_config(settings)
-        words = set(re.findall(r"[a-z0-9-]+", text))
-        assert here <= words
-        assert not gone & words
-    assert "    zoo a;" in gateway_config(later)
+def test_adding_and_removing_tenants_leaves_exactly_the_live_ones_and_the_text_as_it_was() -> None:
+    both = {"shop": {"pods": 5}, "zoo": {"namespaces": {"a": {"pods": 5}}, "logs": "off"}}
+    second = parsed(changed(INCIDENT, ("tenants", both)))
+    later = parsed(changed(INCIDENT, ("tenants", {"zoo": both["zoo"]})))
+    assert gateway_tenants.files(second) == {
+        "namespaces-1.map": "shop shop;\nzoo a;\n",
+        "without-logs.map": "zoo 1;\n",
+    }
+    assert gateway_tenants.files(later) == {"namespaces-1.map": "zoo a;\n", "without-logs.map": "zoo 1;\n"}
+    assert gateway_config(second) == gateway_config(later)
+
+
+def test_the_longest_list_of_namespaces_says_how_many_headers_there_are() -> None:
+    """It is all that nginx.conf knows of the tenants."""
+    found = gateway_tenants.files(SETTINGS)
+    assert found["namespaces-2.map"] == "mail mail-out;\n"
+    assert set(found) == {"namespaces-1.map", "namespaces-2.map", "without-logs.map"}
+    assert "$namespace_2" in TEXT
+    assert "$namespace_3" not in TEXT
+    assert not set(SETTINGS.tenants) & set(re.findall(r"[a-z0-9-]+", TEXT))
 
 
 def test_what_a_version_does_not_know_is_left_out() -> None:

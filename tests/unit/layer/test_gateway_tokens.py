@@ -80,7 +80,7 @@ def test_a_secrets_name_changes_with_its_content_and_tells_nothing() -> None:
     found = {secret_name(KEY, files) for files in (now, rotated, raised)} | {secret_name(PREVIOUS, now)}
     assert len(found) == 4
     assert secret_name(KEY, now) == secret_name(KEY, dict(reversed(now.items())))
-    assert all(re.fullmatch("gateway-[0-9a-f]{10}", name) for name in found)
+    assert all(re.fullmatch("gateway-tokens-[0-9a-f]{10}", name) for name in found)
 
 
 def test_a_token_that_is_there_twice_is_refused_without_being_quoted() -> None:
