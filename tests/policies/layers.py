@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import yaml
-from google.protobuf import struct_pb2  # type: ignore[import-untyped]
+from google.protobuf import struct_pb2
 from pulumi.runtime import proto
 from pulumi_policy import (
     EnforcementLevel,

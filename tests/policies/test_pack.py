@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from google.protobuf import struct_pb2  # type: ignore[import-untyped]
+from google.protobuf import struct_pb2
 from pulumi.runtime import proto
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, StackValidationPolicy, policy
 

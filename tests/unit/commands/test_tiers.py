@@ -11,10 +11,10 @@ from commands import tiers
 from commands.environments import ROOT
 
 
-def test_the_fast_tiers_stay_under_a_minute_and_all_of_them_under_15() -> None:
+def test_the_fast_tiers_stay_under_a_minute_and_all_of_them_under_18() -> None:
     budgets = {name: tier.budget for name, tier in tiers.TIERS.items()}
     assert budgets["lint"] + budgets["types"] + budgets["unit"] <= 60
-    assert sum(budgets.values()) <= 15 * 60
+    assert sum(budgets.values()) <= 18 * 60
 
 
 def test_every_test_runs_in_a_tier_and_one_that_needs_tools_in_the_tier_of_its_folder() -> None:
@@ -24,7 +24,7 @@ def test_every_test_runs_in_a_tier_and_one_that_needs_tools_in_the_tier_of_its_f
     for test in (ROOT / "tests").rglob("test_*.py"):
         parents = test.relative_to(ROOT).parents
         tier = next((folders[p] for p in parents if p in folders), None)
-        needed = {"engine", "cluster", "services"} & {p.name for p in parents} or {"unit"}
+        needed = {"engine", "cluster", "eks", "services"} & {p.name for p in parents} or {"unit"}
         inside_unit = Path("tests/unit") in parents
         assert tier == ("unit" if inside_unit else needed.pop()), test
 
