@@ -13,7 +13,8 @@ from components.layer.rollout import agents_seconds
 from components.settings.mistakes import SettingsError
 from components.settings.model import Settings
 from components.settings.stack_file import read_settings
-from diagnosis.declared_objects import found_drifts
+from diagnosis.declared_objects import compared, labelled
+from diagnosis.managers import free
 from diagnosis.report import drift_report
 from diagnosis.watch import Watch
 
@@ -83,7 +84,11 @@ def conclude(
 def _compare(kubectl: Kubectl, environment: str, exported: "subprocess.CompletedProcess[str]") -> int:
     """What the engine calls unchanged is what its state says: whether the cluster says the same is asked here."""
     try:
-        found = found_drifts(kubectl, environment, objects_of(exported))
+        state = objects_of(exported)
+        ours = labelled(kubectl, environment)
+        if free(kubectl, state, ours):
+            ours = labelled(kubectl, environment)
+        found = compared(kubectl, state, ours)
     except (CommandError, ClusterUnreachableError) as problem:
         sys.stderr.write(f"up: the cluster could not be compared with what was deployed: {problem}\n")
         return UNREADABLE

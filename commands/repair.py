@@ -17,9 +17,9 @@ from components.cluster.kubectl import ClusterUnreachableError, Kubectl
 from components.cluster.lost_state import TAKE_OVER_VARIABLE
 from components.settings.mistakes import SettingsError
 from components.settings.stack_file import read_settings
-from diagnosis.declared_objects import found_drifts, labelled, live
+from diagnosis.declared_objects import found_drifts, labelled
 from diagnosis.drift import Declared, Drift
-from diagnosis.managers import all_stale, give_up
+from diagnosis.managers import free
 
 # Fields that somebody else has set become ours again; without it such a field is a conflict, and the deployment fails.
 FORCE = {"PULUMI_K8S_ENABLE_PATCH_FORCE": "true"}
@@ -76,8 +76,7 @@ def repair(environment: str, *, take_over: bool = False) -> int:
 
 def _what_is_left(kubectl: Kubectl, environment: str, state: Sequence[Declared]) -> list[str]:
     """Frees the objects of managers that nobody knows any more; gives the arguments that replace what still differs."""
-    found = live(kubectl, state, labelled(kubectl, environment))
-    give_up(kubectl, list(all_stale(state, found)))
+    free(kubectl, state, labelled(kubectl, environment))
     return replacements(found_drifts(kubectl, environment, state))
 
 

@@ -62,11 +62,19 @@ def _named(item: Declared) -> Manifest:
     return {"apiVersion": item.manifest["apiVersion"], "kind": item.ref.kind, "metadata": metadata}
 
 
+def compared(kubectl: Kubectl, state: Sequence[Declared], ours: Sequence[Manifest]) -> list[Drift]:
+    """Every object that is not as declared, where the labelled ones have been read already.
+
+    Raises:
+        ClusterUnreachableError: if the cluster does not answer.
+    """
+    return drifts(state, live(kubectl, state, ours), ours)
+
+
 def found_drifts(kubectl: Kubectl, stack: str, state: Sequence[Declared]) -> list[Drift]:
     """Every object that is not as declared.
 
     Raises:
         ClusterUnreachableError: if the cluster does not answer.
     """
-    ours = labelled(kubectl, stack)
-    return drifts(state, live(kubectl, state, ours), ours)
+    return compared(kubectl, state, labelled(kubectl, stack))

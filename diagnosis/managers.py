@@ -30,6 +30,22 @@ def all_stale(state: Sequence[Declared], live: Mapping[Ref, Manifest]) -> Iterat
             yield from ((item.manifest, manager) for manager in stale(live[item.ref], item.manager))
 
 
+def free(kubectl: Kubectl, state: Sequence[Declared], ours: Sequence[Manifest]) -> int:
+    """Frees objects of managers that no state knows any more; how many there were.
+
+    Args:
+        kubectl: of the cluster.
+        state: what was declared.
+        ours: the objects with this stack's label, as they are, with their managers.
+
+    Raises:
+        ClusterUnreachableError: if the cluster does not answer, or refuses.
+    """
+    found = list(all_stale(state, {ref(item): item for item in ours}))
+    give_up(kubectl, found)
+    return len(found)
+
+
 def give_up(kubectl: Kubectl, found: Sequence[tuple[Manifest, str]]) -> None:
     """Lets stale managers apply nothing: what they alone owned goes, what is declared stays as it is.
 

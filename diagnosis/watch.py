@@ -42,12 +42,14 @@ class RefusedPods:
 
     An event of a refusal alone proves nothing: it is kept for an hour, and may be from before this deployment or before
     the cause was mended. So the API server is asked, by a dry run, whether it refuses such a pod now; and only the
-    second time counts, for a workload that still lacks pods and has got none in between.
+    second time counts, for a workload that still lacks pods and has got none in between. Whoever deploys without the
+    right to make pods cannot ask; then a refusal stands if the controller has met it again since the first look.
     """
 
     def __init__(self, kubectl: Kubectl) -> None:
         self._kubectl = kubectl
         self._seen: dict[str, tuple[int, ...]] = {}
+        self._met: dict[str, int] = {}
 
     def look(self) -> Refusal | None:
         """The first refusal that stands.
@@ -56,11 +58,13 @@ class RefusedPods:
             ClusterUnreachableError: if the cluster does not answer.
         """
         seen, self._seen = self._seen, {}
-        for item in self._with_refusals():
+        for item, events in self._with_refusals():
             uid, progress = item["metadata"]["uid"], _progress(item)
             if progress is None:
                 continue
             message = self._refused_now(item)
+            if message is None:
+                message = self._met_again(uid, events)
             if message and seen.get(uid) == progress:
                 place = f"{item['metadata']['namespace']}/{item['metadata']['name']}"
                 return Refusal(f"{item['kind']} {place}", message)
@@ -68,8 +72,16 @@ class RefusedPods:
                 self._seen[uid] = progress
         return None
 
-    def _with_refusals(self) -> Iterator[Object]:
-        """What an event of a refused pod is about: DaemonSets and ReplicaSets of the layer, and of tenant stacks."""
+    def _met_again(self, uid: str, events: Sequence[Object]) -> str:
+        """The newest refusal in the controller's words, if there are more of them than at the first look."""
+        met = sum(event.get("count") or 1 for event in events)
+        if met <= self._met.setdefault(uid, met):
+            return ""
+        newest: Object = max(events, key=lambda event: event.get("lastTimestamp") or "")
+        return str(newest.get("message", ""))
+
+    def _with_refusals(self) -> Iterator[tuple[Object, list[Object]]]:
+        """DaemonSets and ReplicaSets of the layer and of tenant stacks with the events of their refused pods."""
         refused = ("--field-selector", f"type=Warning,reason={REFUSED}")
         for namespace in (LAYER_NAMESPACE, NODES_NAMESPACE):
             here = ("--namespace", namespace)
@@ -81,12 +93,16 @@ class RefusedPods:
         ]
         yield from self._among(events, "replicasets", *everywhere, "--selector", OWN_SELECTOR)
 
-    def _among(self, events: Sequence[Object], *asked: str) -> Iterator[Object]:
-        uids = {event["involvedObject"].get("uid") for event in events}
-        if uids:
-            yield from (item for item in self._kubectl.objects(*asked) if item["metadata"]["uid"] in uids)
+    def _among(self, events: Sequence[Object], *asked: str) -> Iterator[tuple[Object, list[Object]]]:
+        if not events:
+            return
+        for item in self._kubectl.objects(*asked):
+            uid = item["metadata"]["uid"]
+            if about := [event for event in events if event["involvedObject"].get("uid") == uid]:
+                yield item, about
 
-    def _refused_now(self, item: Object) -> str:
+    def _refused_now(self, item: Object) -> str | None:
+        """The API server's refusal of such a pod, empty if there is none; None for whoever may not ask."""
         template = item["spec"]["template"]
         metadata = {**template["metadata"], "generateName": f"{item['metadata']['name']}-"}
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
@@ -97,7 +113,9 @@ class RefusedPods:
             )
         except ClusterUnreachableError as error:
             text = str(error)
-            return text if _REFUSAL.search(text) and _NOT_ALLOWED_TO_ASK not in text else ""
+            if _NOT_ALLOWED_TO_ASK in text:
+                return None
+            return text if _REFUSAL.search(text) else ""
         return ""
 
 

@@ -1,6 +1,7 @@
 """Reads a cluster by kubectl: exactly the stated kubeconfig and context, nothing from the environment.
 
-The program never writes by it; of the commands `make repair` alone does, and says so.
+The program never writes by it. Of the commands `make up` and `make repair` do, to free objects of field managers that
+an interrupted deployment has left.
 
 kubectl is what every platform engineer's kubeconfig is known to work with: exec plugins, proxies and certificates need
 no second implementation here.

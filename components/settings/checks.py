@@ -11,7 +11,7 @@ from typing import Any
 from components.cluster import instance_types, node_groups
 from components.names import LAYER_NAMESPACE, NODES_NAMESPACE, PLATFORM_TENANT
 from components.settings import oauth, tenant_checks
-from components.settings.mistakes import Mistake, closest
+from components.settings.mistakes import THIS_ENVIRONMENT, Mistake, closest
 from components.settings.raw import HOURS, Raw, hours, is_off, mapping, texts
 
 RESERVED_NAMESPACES = ("default", LAYER_NAMESPACE, NODES_NAMESPACE)
@@ -211,7 +211,7 @@ def _gateway_keys(key: Any, previous: Any) -> Iterator[Mistake]:
             yield Mistake(
                 name,
                 f"is shorter than {GATEWAY_KEY_BYTES} bytes, and every token derives from it",
-                MAKE_KEY,
+                make_key(name),
             )
     if isinstance(key, str) and key == previous:
         yield Mistake(
@@ -221,4 +221,7 @@ def _gateway_keys(key: Any, previous: Any) -> Iterator[Mistake]:
         )
 
 
-MAKE_KEY = "Make one: openssl rand -hex 32 | pulumi config set --secret gatewayKey"
+def make_key(name: str = "gatewayKey") -> str:
+    """The command that makes a key and stores it encrypted."""
+    command = f"make pulumi ENV={THIS_ENVIRONMENT} ARGS='config set --secret {name}'"
+    return f"Make one: openssl rand -hex 32 | {command}"

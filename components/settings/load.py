@@ -8,7 +8,7 @@ import pulumi
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from components.settings.checks import MAKE_KEY, reference_mistakes
+from components.settings.checks import make_key, reference_mistakes
 from components.settings.mistakes import Mistake, SettingsError, closest, from_pydantic
 from components.settings.model import Settings
 from components.settings.oauth import SET_SECRET
@@ -143,10 +143,10 @@ def _misplaced_secrets(raw: Mapping[str, Any], secret: Collection[str]) -> Itera
         if key in raw and key not in secret:
             yield Mistake(key, "is in plain text", _LEAKED[key])
     if "gatewayKey" not in raw:
-        yield Mistake("gatewayKey", "is missing, and every token derives from it", MAKE_KEY)
+        yield Mistake("gatewayKey", "is missing, and every token derives from it", make_key())
 
 
-_NEW_KEY = f"Treat it as leaked and make a new gatewayKey. {MAKE_KEY}"
+_NEW_KEY = f"Treat it as leaked and make a new gatewayKey. {make_key()}"
 _LEAKED = {
     **dict.fromkeys(SECRET_KEYS, _NEW_KEY),
     OAUTH: "Treat it as leaked: get new secrets from the identity provider, and set each: "

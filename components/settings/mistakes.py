@@ -9,6 +9,9 @@ from typing_extensions import override
 
 from components.settings import base, dashboards
 
+THIS_ENVIRONMENT = "<environment>"
+"""In a remedy's command: replaced by the environment whose settings they are."""
+
 
 @dataclass(frozen=True, order=True)
 class Mistake:
@@ -43,7 +46,8 @@ class SettingsError(Exception):
         where = f"Pulumi.{self.stack}.yaml" if self.stack else "the stack's settings"
         head = f"{count} mistake{'s' if count != 1 else ''} in {where}; nothing was deployed."
         tail = f"Every setting: docs/settings.md. Then: make preview ENV={self.stack or 'dev'}"
-        return "\n".join([head, *(f"  {mistake}" for mistake in self.mistakes), tail])
+        told = [f"  {mistake}".replace(THIS_ENVIRONMENT, self.stack or "dev") for mistake in self.mistakes]
+        return "\n".join([head, *told, tail])
 
 
 def dotted(location: Sequence[str | int]) -> str:

@@ -5,10 +5,11 @@ Reads plain data, as `checks.py` does.
 
 from collections.abc import Iterator
 
-from components.settings.mistakes import Mistake
+from components.settings.mistakes import THIS_ENVIRONMENT, Mistake
 from components.settings.raw import Raw, mapping
 
-SET_SECRET = "pulumi config set --secret --path 'oauth[\"{client}\"]'"  # noqa: S105 - a command
+_SET = """make pulumi ENV=%s ARGS="config set --secret --path 'oauth[\\"{client}\\"]'\""""
+SET_SECRET = _SET % THIS_ENVIRONMENT
 
 
 def clients(tenants: Raw) -> Iterator[tuple[str, str]]:

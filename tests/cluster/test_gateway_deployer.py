@@ -7,7 +7,9 @@ import yaml
 
 from commands.environments import ROOT
 from components import names
+from components.cluster.kubectl import Kubectl
 from components.cluster.lost_state import TAKE_OVER_VARIABLE
+from diagnosis.watch import RefusedPods
 from simulator import teams
 from simulator.api import Object
 from simulator.control_plane import ControlPlane
@@ -79,8 +81,23 @@ def test_it_deploys_a_team_with_a_grafana_and_a_collector_changes_it_and_removes
     deployment.up(("tenants.reads.tokenGeneration", 2))
     deployment.up(("tenants.reads.dashboards", False))
     assert [item["metadata"]["name"] for item in kube.list("deployments", "reads")] == [names.COLLECTOR]
+    sees_a_refused_pod(deployment, kube)
     deployment.destroy()
     assert kube.list("deployments", "reads") == []
+
+
+def sees_a_refused_pod(deployment: Deployment, kube: Kube) -> None:
+    """These rights hold none to make pods; what the controller meets is seen all the same."""
+    assert not kube.may("ci", ACCOUNT, "create", "pods", "reads")
+    theirs = {"apiVersion": "v1", "kind": "ResourceQuota", "spec": {"hard": {"pods": "0"}}}
+    kube.apply({**theirs, "metadata": {"name": "theirs", "namespace": "reads"}})
+    wait_until(lambda: "status" in kube.get("resourcequotas", "theirs", "reads"), 30, "no status")
+    for pod in kube.list("pods", "reads"):
+        kube.delete("pods", pod["metadata"]["name"], "reads")
+    target = deployment.settings["cluster"]["target"]
+    pods = RefusedPods(Kubectl(target["path"], target["context"]))
+    wait_until(lambda: (found := pods.look()) and "exceeded quota: theirs" in found.message, 90, "not seen")
+    kube.delete("resourcequotas", "theirs", "reads")
 
 
 def test_without_the_role_in_the_teams_namespace_it_writes_nothing_there(

@@ -5,6 +5,7 @@ from collections import Counter
 from itertools import count
 
 from components.names import ALLOY
+from diagnosis.managers import ENGINE
 from simulator import environment
 from simulator.api import Object
 from simulator.nodes import of_cluster
@@ -65,6 +66,18 @@ def declared_objects(kube: Kube) -> Inventory:
 def _as_declared(item: Object) -> Object:
     metadata = {key: item["metadata"].get(key) for key in ("name", "namespace", "labels")}
     return {**{key: value for key, value in item.items() if key != "status"}, "metadata": metadata}
+
+
+def engines_managers(kube: Kube) -> dict[str, int]:
+    """Objects of ours that the engine has touched as more than one field manager, with how many."""
+    found: dict[str, int] = {}
+    for ref, item in everything(kube, is_labelled).items():
+        managers = [
+            e["manager"] for e in item["metadata"]["managedFields"] if e["manager"].startswith(ENGINE)
+        ]
+        if len(set(managers)) > 1:
+            found[str(ref)] = len(set(managers))
+    return found
 
 
 def blocks(said: str) -> dict[tuple[str, str], dict[str, str]]:

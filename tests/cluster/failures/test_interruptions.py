@@ -12,6 +12,7 @@ import pytest
 from simulator.control_plane import ControlPlane
 from tests.cluster.failures import load
 from tests.cluster.failures.checkout import Checkout, finish
+from tests.cluster.failures.environment import engines_managers
 from tests.support.deployment import Change
 from tests.support.kube import Kube, wait_until
 
@@ -125,6 +126,7 @@ def test_a_killed_engine_leaves_its_lock_which_the_next_one_names_and_once_it_is
     said = checkout.up()
     assert "pending operations from previous deployment" in said
     assert load.all_there(kube)
+    assert engines_managers(kube) == {}
 
     assert pending(checkout) != []
     cleared = checkout.pulumi("refresh", "--yes", "--clear-pending-creates", "--suppress-outputs")

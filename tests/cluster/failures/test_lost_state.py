@@ -8,10 +8,15 @@ from pathlib import Path
 import pytest
 
 from components.names import ALLOY, NODES_NAMESPACE
-from diagnosis.managers import ENGINE
 from tests.cluster.failures import load
 from tests.cluster.failures.checkout import Checkout
-from tests.cluster.failures.environment import TEAM, declared_objects, new_config, one_agent_on_each_node
+from tests.cluster.failures.environment import (
+    TEAM,
+    declared_objects,
+    engines_managers,
+    new_config,
+    one_agent_on_each_node,
+)
 from tests.support.inventory import everything, is_labelled, versions
 from tests.support.kube import Kube
 
@@ -26,18 +31,6 @@ def _state_for_the_next_test(checkout: Checkout, tmp_path: Path) -> Iterator[Non
     if not checkout.state_file.exists():
         shutil.rmtree(checkout.backend, ignore_errors=True)
         shutil.copytree(kept, checkout.backend)
-
-
-def engines_managers(kube: Kube) -> dict[str, int]:
-    """Objects of ours of which the engine is not exactly one field manager, with how many it is."""
-    found: dict[str, int] = {}
-    for ref, item in everything(kube, is_labelled).items():
-        managers = [
-            e["manager"] for e in item["metadata"]["managedFields"] if e["manager"].startswith(ENGINE)
-        ]
-        if len(set(managers)) > 1:
-            found[str(ref)] = len(set(managers))
-    return found
 
 
 def uids(kube: Kube) -> set[str]:

@@ -11,7 +11,7 @@ from commands.aftermath import conclude, patiently
 from commands.why import NOT_READY, READY, UNREADABLE
 from components.cluster.kubectl import ClusterUnreachableError, Kubectl
 from components.settings.model import Settings
-from diagnosis.drift import Drift, Ref
+from diagnosis.drift import Drift, Manifest, Ref
 from diagnosis.watch import CONFLICT, Refusal, Watch
 from tests.support.environments import INCIDENT, changed, parsed
 
@@ -28,23 +28,29 @@ class Cluster:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, settings: Settings | None) -> None:
         self.answer, self.remains, self.drifts = (READY, READY_TEXT), (READY, "gone"), list[Drift]()
-        self.asked = 0
+        self.asked = self.freed = self.stale = 0
         self.unreachable = False
         monkeypatch.setattr(aftermath, "settings_of", lambda _: settings)
         monkeypatch.setattr(aftermath, "explain", self._explain)
         monkeypatch.setattr(aftermath, "explain_remains", lambda _: self.remains)
-        monkeypatch.setattr(aftermath, "found_drifts", self._drifts)
+        monkeypatch.setattr(aftermath, "labelled", self._labelled)
+        monkeypatch.setattr(aftermath, "free", self._free)
+        monkeypatch.setattr(aftermath, "compared", lambda *_: self.drifts)
         monkeypatch.setattr(aftermath, "STEP_SECONDS", 0.01)
 
     def _explain(self, _: str) -> tuple[int, str]:
         self.asked += 1
         return self.answer
 
-    def _drifts(self, _: Kubectl, environment: str, state: object) -> list[Drift]:
+    def _labelled(self, _: Kubectl, environment: str) -> list[Manifest]:
         self.asked += 1
         if self.unreachable:
             raise ClusterUnreachableError("refused")
-        return self.drifts
+        return []
+
+    def _free(self, *_: object) -> int:
+        self.freed += 1
+        return self.stale
 
 
 @pytest.fixture
@@ -69,6 +75,15 @@ def test_a_success_with_all_ready_and_unchanged_is_a_success(
 ) -> None:
     assert concluded() == 0
     assert capsys.readouterr().out == f"\n{READY_TEXT}\n"
+
+
+@pytest.mark.parametrize(("stale", "read"), [(0, 1), (2, 2)])
+def test_after_a_success_objects_are_freed_of_forgotten_managers_and_then_read_again(
+    cluster: Cluster, stale: int, read: int
+) -> None:
+    cluster.stale = stale
+    assert concluded() == 0
+    assert (cluster.freed, cluster.asked) == (1, 1 + read)
 
 
 def test_a_success_with_something_broken_is_none(

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from components.cluster.kubectl import Answer, Kubectl
 from diagnosis.drift import Declared, Ref
-from diagnosis.managers import all_stale, give_up, stale
+from diagnosis.managers import all_stale, free, give_up, stale
 
 MANIFEST = {
     "apiVersion": "apps/v1",
@@ -62,3 +62,12 @@ def test_a_manager_is_given_up_by_applying_nothing_but_the_objects_name() -> Non
     (arguments, manifest) = kubectl.applied[0]
     assert f"--field-manager={OLD}" in arguments
     assert manifest == {key: MANIFEST[key] for key in ("apiVersion", "kind", "metadata")}
+
+
+def test_objects_are_freed_and_counted() -> None:
+    kubectl = Recorder("kubeconfig", "sim")
+    state = [Declared("urn", MANIFEST, unfinished=False, manager=OWN)]
+    assert free(kubectl, state, [with_managers((OWN, "Apply"), (OLD, "Apply"))]) == 1
+    assert len(kubectl.applied) == 1
+    assert free(kubectl, state, [with_managers((OWN, "Apply"))]) == 0
+    assert len(kubectl.applied) == 1

@@ -139,6 +139,24 @@ def test_a_rollout_that_goes_on_is_not_interrupted_as_at_a_quota_that_is_just_fu
     assert pods.look() is not None
 
 
+def test_without_the_right_to_make_pods_a_refusal_stands_that_the_controller_has_met_again() -> None:
+    """The roles of docs/deployer.yaml do not have it."""
+    asked = cluster(refuses=NO_RIGHT, events=[event(met=7, at="10:00"), event(met=1, at="09:00", why="old")])
+    pods = RefusedPods(asked)
+    assert [pods.look() for _ in range(3)] == [None] * 3  # all of it may be from before
+    asked.events[0] = event(met=8, at="10:01")
+    assert pods.look() is None
+    refusal = pods.look()
+    assert refusal
+    assert (refusal.subject, refusal.message) == ("DaemonSet observability-nodes/alloy", "quota")
+    asked.workloads[0] = daemon_set(currentNumberScheduled=15)
+    assert pods.look() is None
+
+
+def event(*, met: int, at: str, why: str = "quota") -> dict[str, Any]:
+    return {"involvedObject": {"uid": UID}, "count": met, "lastTimestamp": at, "message": why}
+
+
 @pytest.mark.parametrize("message", [NO_RIGHT, "no answer within 60 s", "Unable to connect to the server"])
 def test_an_answer_that_is_no_refusal_interrupts_nothing(message: str) -> None:
     pods = RefusedPods(cluster(refuses=message))

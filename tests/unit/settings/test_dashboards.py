@@ -96,7 +96,7 @@ WRONG: list[tuple[str, Any, str, str]] = [
     (f"{D}.annotations", {"key": 5}, f"{D}.annotations.key", "Write text"),
     (f"{D}.oauth.groups", [], f"{D}.oauth.groups", "too short"),
     (f"{D}.oauth.groups", ["a b"], f"{D}.oauth.groups[0]", "letters, digits"),
-    (f"{D}.oauth.clientId", "other", f"{D}.oauth.clientId", "pulumi config set --secret --path 'oauth[\"other\"]'"),
+    (f"{D}.oauth.clientId", "other", f"{D}.oauth.clientId", "--path 'oauth[\\\"other\\\"]'\""),
     ("layer.oauth", None, f"{D}.oauth", "Add layer.oauth"),
     ("oauth", {}, f"{D}.oauth.clientId", "secret of this client is not known"),
     ("layer.oauth.authUrl", "http://login.example.com/", "layer.oauth.authUrl", "https"),

@@ -183,6 +183,13 @@ def test_the_message_counts_the_mistakes_and_names_the_file_and_the_next_command
     assert text.endswith("Every setting: docs/settings.md. Then: make preview ENV=dev")
 
 
+def test_the_command_that_makes_a_key_names_the_secret_and_the_environment() -> None:
+    with pytest.raises(SettingsError) as caught:
+        parsed(changed(INCIDENT, ("gatewayKeyPrevious", "short")), "prod")
+    wanted = "openssl rand -hex 32 | make pulumi ENV=prod ARGS='config set --secret gatewayKeyPrevious'"
+    assert wanted in str(caught.value)
+
+
 def test_a_tenant_that_says_nothing_about_a_signal_follows_the_layer() -> None:
     settings = parsed(changed(INCIDENT, ("layer.metrics", "off"), ("layer.logs", False)))
     assert settings.tenants["shop"].logs == "off"
