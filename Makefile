@@ -108,7 +108,7 @@ docs: ## Write the generated parts of the documentation
 
 bench: ## What things cost, side by side in one run on an idle machine: the policy pack, the gateway
 	$(SETUP) all
-	@$(PYTHON) -m tests.policies.bench 50 200
+	@$(PYTHON) -m bench.policy_pack
 	@$(PYTHON) -m bench.gateway
 
 lock: ## Write requirements.txt anew from pyproject.toml: hashes, no download addresses

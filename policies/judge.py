@@ -8,6 +8,7 @@ from typing import Any
 from policies.config import PackConfig, RuleSettings, parse
 from policies.exemptions import Exemptions, is_aws_agent
 from policies.manifest import Manifest
+from policies.props import plain
 from policies.rule import Rule
 from policies.verdict import Finding, Verdict
 from policies.world import World
@@ -39,7 +40,7 @@ class Judge:
             ConfigError: they are wrong.
         """
         if rule.name not in self._settings:
-            self._settings[rule.name] = parse(rule.settings, raw, rule.name)
+            self._settings[rule.name] = parse(rule.settings, plain(raw), rule.name)
         return self._settings[rule.name]
 
     def one(self, rule: Rule, manifest: Manifest, settings: RuleSettings) -> Iterator[Finding]:

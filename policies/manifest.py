@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 
 from policies.values import MISSING, Field
 
@@ -48,58 +49,58 @@ class Manifest:
     literal: bool | None = None
     judged: bool = True
 
-    @property
+    @cached_property
     def api_version(self) -> str:
         """`apps/v1`; for resources of other providers the part of the type before the last colon."""
         return self.root["apiVersion"].text or self._from_token(1).removeprefix("core/")
 
-    @property
+    @cached_property
     def group(self) -> str:
         """`apps`; empty for the core group."""
         return self.api_version.rpartition("/")[0]
 
-    @property
+    @cached_property
     def kind(self) -> str:
         """`DaemonSet`, for its Patch too."""
         return self.root["kind"].text or self._from_token(2).removesuffix(PATCH_SUFFIX)
 
-    @property
+    @cached_property
     def patch(self) -> bool:
         """Whether it changes parts of an object that is declared elsewhere."""
         return self.is_kubernetes_token and self.token.endswith(PATCH_SUFFIX)
 
-    @property
+    @cached_property
     def is_kubernetes_token(self) -> bool:
         """Whether Pulumi's type is one of the Kubernetes provider's."""
         return self.token.startswith("kubernetes:")
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The object's name, else Pulumi's."""
         return self.root.at("metadata", "name").text or self.urn.rpartition("::")[2]
 
-    @property
+    @cached_property
     def namespace(self) -> Field:
         """The namespace: a text, unknown, or missing."""
         return self.root.at("metadata", "namespace")
 
-    @property
+    @cached_property
     def labels(self) -> Field:
         """The object's labels."""
         return self.root.at("metadata", "labels")
 
-    @property
+    @cached_property
     def annotations(self) -> Field:
         """The object's annotations."""
         return self.root.at("metadata", "annotations")
 
-    @property
+    @cached_property
     def ancestors(self) -> tuple[str, ...]:
         """Types of the parents, from the outside in: a URN holds them."""
         types = self.urn.split("::")[2:3]
         return tuple(types[0].split("$")[:-1]) if types else ()
 
-    @property
+    @cached_property
     def blank(self) -> bool:
         """Whether there is nothing to judge.
 

@@ -1,21 +1,14 @@
-"""What the engine tells a policy pack about the operation and the SDK keeps to itself.
-
-Since CLI 3.2xx the engine sends stack, project, configuration, tags and whether it is a preview by the call
-`ConfigureStack`; pulumi_policy 1.21 keeps only the tags, so `pulumi.runtime.is_dry_run()` is False at preview and
-`pulumi.Config` is empty (both measured). `listen` keeps what this pack needs from the same call. It wraps one
-method of the SDK's private servicer: where a later SDK has no such method, the pack works on, as if every operation
-were an update, and a test says so.
-"""
+"""What the engine tells a policy pack about the operation and its resources (`policies.calls` listens to it)."""
 
 import io
 import json
 import os
 import sys
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import pulumi_policy.policy
 from pydantic import ConfigDict
 
 from components.names import PREFIX
@@ -25,8 +18,33 @@ from policies.manifest import Origin
 from policies.targets import Targets
 from policies.tenancy import STACK_TAG
 
-SERVICER = "_PolicyAnalyzerServicer"
-METHOD = "ConfigureStack"
+
+@dataclass(frozen=True)
+class Told:
+    """A resource, as the engine tells it.
+
+    Attributes:
+        token: its type.
+        parent: URN of its parent; empty if it has none.
+        properties: converts them to plain data; not before somebody asks.
+        depends: whether its `metadata` follows from another resource of the stack; told with the whole stack only.
+    """
+
+    urn: str
+    token: str
+    parent: str
+    properties: Callable[[], Any]
+    depends: bool = False
+
+
+class Call(threading.local):
+    """The engine's call that this thread answers.
+
+    Attributes:
+        resources: what it is about; None between calls, and where nobody listens to them.
+    """
+
+    resources: Sequence[Told] | None = None
 
 
 @dataclass
@@ -40,6 +58,7 @@ class Operation:
         stack_tenant: value of the stack's tag.
         targets: the resources that it is about.
         number: which one of this process it is: a preview and its update may share one.
+        call: the engine's call that is being answered.
     """
 
     preview: bool = False
@@ -48,26 +67,12 @@ class Operation:
     stack_tenant: str = ""
     targets: Targets = field(default_factory=Targets)
     number: int = 0
+    call: Call = field(default_factory=Call)
 
     @property
     def origin(self) -> Origin:
         """Where its objects come from."""
         return Origin.PREVIEW if self.preview else Origin.UPDATE
-
-
-def listen(operation: Operation) -> bool:
-    """Keeps what the engine tells at the start; False if this SDK cannot be listened to."""
-    servicer = getattr(pulumi_policy.policy, SERVICER, None)
-    told = getattr(servicer, METHOD, None)
-    if servicer is None or told is None:
-        return False
-
-    def configure(self: Any, request: Any, context: Any) -> Any:
-        hear(operation, request)
-        return told(self, request, context)
-
-    setattr(servicer, METHOD, configure)
-    return True
 
 
 def hear(operation: Operation, request: Any) -> None:

@@ -14,7 +14,6 @@ from pulumi_policy import (
     EnforcementLevel,
     Policy,
     PolicyConfigSchema,
-    PolicyResource,
     ReportViolation,
     ResourceValidationArgs,
     ResourceValidationPolicy,
@@ -23,11 +22,12 @@ from pulumi_policy import (
 )
 from pulumi_policy import Severity as PulumiSeverity
 
+from policies.calls import from_arguments, from_stack
 from policies.config import PACK_SETTINGS, UNDECIDED, PackSettings, json_schema, parse
 from policies.exemptions import Exemptions
 from policies.judge import Judge, today
 from policies.manifest import Manifest
-from policies.operation import Operation
+from policies.operation import Operation, Told
 from policies.props import plain
 from policies.rule import Rule
 from policies.rules import RULES
@@ -44,8 +44,7 @@ HELM_RELEASE = "kubernetes:helm.sh/v3:Release"
 
 @dataclass
 class Request:
-    """One call of the engine: the SDK runs all policies on it in turn, on one thread, with fresh copies of the
-    properties.
+    """One call of the engine: the SDK runs all policies on it in turn, on one thread.
 
     Attributes:
         urn: whose call it is; empty for the whole stack.
@@ -82,14 +81,14 @@ class Memory:
         Raises:
             ConfigError: they are wrong; the engine then stops the operation.
         """
-        self._settings, self._tag = raw, dict(tags).get(STACK_TAG, "")
+        self._settings, self._tag = raw, tags.get(STACK_TAG, "")
 
     @property
     def judge(self) -> Judge:
         """The judge, made when the settings are known; each operation has its own."""
         if self._judge is None or self._number != self.operation.number:
             self._number = self.operation.number
-            settings: PackSettings = parse(PackSettings, self._settings, PACK_SETTINGS)
+            settings: PackSettings = parse(PackSettings, plain(self._settings), PACK_SETTINGS)
             tenancy = Tenancy(
                 settings, self.operation.declared_tenants, self._tag or self.operation.stack_tenant
             )
@@ -102,7 +101,8 @@ class Memory:
         """The call that this policy is part of."""
         request: Request | None = getattr(self._local, "request", None)
         if request is None or request.urn != args.urn or policy in request.served:
-            request = Request(args.urn, self._read(args))
+            (told,) = self.operation.call.resources or [from_arguments(args)]
+            request = Request(args.urn, self._read(told))
             self._local.request = request
         request.served.add(policy)
         return request
@@ -113,47 +113,39 @@ class Memory:
         if request is None or request.urn or policy in request.served:
             request = Request("", [])
             self._local.request = request
-            self._complete(args.resources)
+            resources = self.operation.call.resources
+            self._complete(from_stack(args.resources) if resources is None else resources)
         request.served.add(policy)
         return request
 
-    def _read(self, args: ResourceValidationArgs) -> list[Manifest]:
-        manifest = Manifest(
-            Field(plain(args.props)),
-            source=args.urn,
-            origin=self.operation.origin,
-            token=args.resource_type,
-            urn=args.urn,
-            parent=args.opts.parent or "",
-            judged=self.operation.targets.hold(args.urn),
-        )
-        manifests = list(manifest.expanded())
+    def _read(self, told: Told) -> list[Manifest]:
+        manifests = list(self._manifest(told, judged=self.operation.targets.hold(told.urn)).expanded())
         for found in manifests:
             self.judge.world.add(found)
         return manifests
 
-    def _complete(self, resources: list[PolicyResource]) -> None:
+    def _complete(self, resources: Iterable[Told]) -> None:
         """Adds what only the whole stack shows: resources that were read, dependencies, what Helm installed."""
         world = self.judge.world
-        for resource in resources:
-            depends = bool(resource.property_dependencies.get("metadata"))
-            if world.knows(resource.urn):
-                outputs = plain(resource.props) if resource.resource_type == HELM_RELEASE else None
-                world.explain(resource.urn, literal=not depends, outputs=Field(outputs))
+        for told in resources:
+            if world.knows(told.urn):
+                outputs = told.properties() if told.token == HELM_RELEASE else None
+                world.explain(told.urn, literal=not told.depends, outputs=Field(outputs))
                 continue
-            root = Field(plain(resource.props))
-            read = Manifest(
-                root,
-                source=resource.urn,
-                origin=self.operation.origin,
-                token=resource.resource_type,
-                urn=resource.urn,
-                parent=resource.parent.urn if resource.parent else "",
-                judged=False,
-            )
-            for found in read.expanded():
+            for found in self._manifest(told, judged=False).expanded():
                 world.add(found)
         world.complete = True
+
+    def _manifest(self, told: Told, *, judged: bool) -> Manifest:
+        return Manifest(
+            Field(told.properties()),
+            source=told.urn,
+            origin=self.operation.origin,
+            token=told.token,
+            urn=told.urn,
+            parent=told.parent,
+            judged=judged,
+        )
 
 
 def policies(operation: Operation) -> list[Policy]:
@@ -175,7 +167,7 @@ def _resource_policy(memory: Memory, rule: Rule) -> Policy:
     def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
         with memory.lock:
             request = memory.resource(rule.name, args)
-            settings = memory.judge.configure(rule, plain(args.get_config()))
+            settings = memory.judge.configure(rule, args.get_config())
             for manifest in request.manifests:
                 _tell(request, memory.judge.one(rule, manifest, settings), report)
 
@@ -186,7 +178,7 @@ def _stack_policy(memory: Memory, rule: Rule) -> Policy:
     def validate(args: StackValidationArgs, report: ReportViolation) -> None:
         with memory.lock:
             request = memory.stack(rule.name, args)
-            settings = memory.judge.configure(rule, plain(args.get_config()))
+            settings = memory.judge.configure(rule, args.get_config())
             _tell(request, memory.judge.everything(rule, settings), report)
 
     return StackValidationPolicy(validate=validate, **_texts(rule))
@@ -204,7 +196,7 @@ def _tell(request: Request, findings: Iterable[Finding], report: ReportViolation
 def _settings_policy(memory: Memory) -> Policy:
     def validate(args: ResourceValidationArgs, _report: ReportViolation) -> None:
         with memory.lock:
-            memory.settle(plain(args.get_config()), args.stack_tags)
+            memory.settle(args.get_config(), args.stack_tags)
 
     return ResourceValidationPolicy(validate=validate, **_settings_texts())
 

@@ -1,8 +1,9 @@
-"""Runs objects through the rules at three layers, of which each has failed where the one before it passed:
+"""Runs objects through the rules at four layers, of which each has failed where the one before it passed:
 
 plain   the rules on plain data, as `python -m policies.check` does
 proxy   Pulumi's policies, called with the SDK's unknown-checking proxies
 wire    the SDK's servicer, called with the protobuf messages that the engine sends (numbers become floats)
+calls   the same messages, read by the pack itself, as it is served
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,7 @@ from pulumi_policy import (
 from pulumi_policy.policy import _PolicyAnalyzerServicer
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 
+from policies.calls import listening
 from policies.check import check
 from policies.config import UNDECIDED, take_apart
 from policies.manifest import Manifest, Origin
@@ -34,7 +36,7 @@ from policies.pack import NAME, policies
 from policies.props import plain
 from policies.values import MISSING, Field
 
-LAYERS = ("plain", "proxy", "wire")
+LAYERS = ("plain", "proxy", "wire", "calls")
 UNKNOWN_MARK = "<unknown>"
 """In a test's YAML: a value that is not known before the update."""
 
@@ -110,7 +112,8 @@ def run(
         return _plain(resources, config or {}, Origin.PREVIEW if preview else origin)
     if layer == "proxy":
         return _proxy(resources, config or {}, operation, tags or {})
-    return _wire(resources, config or {}, operation, tags or {})
+    servicer = _PolicyAnalyzerServicer if layer == "wire" else listening(_PolicyAnalyzerServicer, operation)
+    return _wire(servicer, resources, config or {}, operation, tags or {})
 
 
 def judged(rule: str, text: str, layer: str, **options: Any) -> list[str]:
@@ -120,7 +123,7 @@ def judged(rule: str, text: str, layer: str, **options: Any) -> list[str]:
     """
     resources = objects(text)
     found = only(run(layer, resources, **options), rule)
-    if layer == "wire" and len(resources) > 1:
+    if layer == LAYERS[-1] and len(resources) > 1:
         assert only(run(layer, resources[::-1], **options), rule) == found, "the order decides"
     return found
 
@@ -189,17 +192,23 @@ def _proxy(
 
 
 def _wire(
-    resources: Sequence[Resource], config: Mapping[str, Any], operation: Operation, tags: Mapping[str, str]
+    sdk: Any,
+    resources: Sequence[Resource],
+    config: Mapping[str, Any],
+    operation: Operation,
+    tags: Mapping[str, str],
 ) -> list[Found]:
     pack = policies(operation)
-    servicer: Any = _PolicyAnalyzerServicer(NAME, "0.0.1", pack, EnforcementLevel.ADVISORY)
+    servicer = sdk(NAME, "0.0.1", pack, EnforcementLevel.ADVISORY)
     request = proto.ConfigureAnalyzerRequest()
     for policy in pack:
         level = _level(policy.name, config) or str(getattr(policy.enforcement_level, "value", "advisory"))
         request.policyConfig[policy.name].enforcementLevel = getattr(proto, level.upper())
         request.policyConfig[policy.name].properties.update(_own(policy.name, config))
     servicer.Configure(request, None)
-    servicer.ConfigureStack(proto.AnalyzerStackConfigureRequest(tags=dict(tags)), None)
+    servicer.ConfigureStack(
+        proto.AnalyzerStackConfigureRequest(tags=dict(tags), dry_run=operation.preview), None
+    )
     answers = [
         servicer.Analyze(
             proto.AnalyzeRequest(

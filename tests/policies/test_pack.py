@@ -11,10 +11,10 @@ from google.protobuf import struct_pb2
 from pulumi.runtime import proto
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy, StackValidationPolicy, policy
 
-from policies import operation as operations
+from policies.calls import listening
 from policies.config import PACK_SETTINGS, UNDECIDED, ConfigError
 from policies.manifest import Origin
-from policies.operation import Operation, hear, listen, node_groups, tenants
+from policies.operation import Operation, hear, node_groups, tenants
 from policies.pack import NAME, policies
 from policies.rules import RULES
 
@@ -78,17 +78,9 @@ def test_wrong_node_groups_are_said_without_their_values() -> None:
     assert "hunter2" not in str(error.value)
 
 
-@pytest.fixture
-def listening(monkeypatch: pytest.MonkeyPatch) -> Operation:
-    servicer = policy._PolicyAnalyzerServicer
-    monkeypatch.setattr(servicer, "ConfigureStack", servicer.ConfigureStack)
-    operation = Operation()
-    assert listen(operation)
-    return operation
-
-
 def started(operation: Operation) -> Any:
-    return policy._PolicyAnalyzerServicer(NAME, "0.0.1", policies(operation), EnforcementLevel.ADVISORY)
+    servicer = listening(policy._PolicyAnalyzerServicer, operation)
+    return servicer(NAME, "0.0.1", policies(operation), EnforcementLevel.ADVISORY)
 
 
 def analyze(
@@ -101,15 +93,10 @@ def analyze(
     return list(answer.diagnostics)
 
 
-def test_what_the_engine_tells_reaches_the_rules(listening: Operation) -> None:
-    servicer = started(listening)
+def test_what_the_engine_tells_reaches_the_rules() -> None:
+    servicer = started(Operation())
     servicer.ConfigureStack(request(), None)
     assert [found.policyName for found in analyze(servicer, AGENT)] == ["tenant-daemonset", "agent-priority"]
-
-
-def test_an_sdk_that_cannot_be_listened_to_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(operations, "METHOD", "NoSuchMethod")
-    assert listen(Operation()) is False
 
 
 def test_settings_come_first_and_what_cannot_be_decided_last() -> None:
@@ -154,13 +141,14 @@ def test_a_violation_is_said_every_time_the_engine_asks_and_once_for_the_whole_s
 TENANTS_AGENT = "urn:pulumi:dev::p::shared-observability:tenant:TenantStack$kubernetes:apps/v1:DaemonSet::a"
 
 
-def test_an_update_in_the_same_process_starts_anew(listening: Operation) -> None:
-    servicer = started(listening)
+def test_an_update_in_the_same_process_starts_anew() -> None:
+    operation = Operation()
+    servicer = started(operation)
     bad = {**AGENT, "spec": {"template": {"spec": {}}}}
     for dry_run in (True, False):
         servicer.ConfigureStack(request(dry_run=dry_run), None)
         assert "daemonset-placement" in {found.policyName for found in analyze(servicer, bad)}
-        assert listening.preview is dry_run
+        assert operation.preview is dry_run
 
 
 def test_a_resource_without_inputs_is_not_accused() -> None:
