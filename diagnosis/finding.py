@@ -28,7 +28,7 @@ _PODS_ON_NODE = "kubectl get pods -A -o wide --field-selector spec.nodeName={nod
 _REMEDIES = {
     r"Too many pods": (
         f"The node has no pod slot left. See what takes them: {_PODS_ON_NODE}. Then: layer.agents.preempt: true, fewer "
-        "pods (a tenant's `pods`), or a larger max-pods (docs/pod-budget.md)"
+        "pods (a tenant's `pods`), one agent less (layer.hostMetrics: alloy), or a larger max-pods (docs/pod-budget.md)"
     ),
     r"untolerated taint": (
         "The node has a taint that its group does not declare. Declare it under cluster.nodeGroups.<group>.taints and "
@@ -40,7 +40,7 @@ _REMEDIES = {
     ),
     r"didn't have free ports": (
         f"Another pod has the port: a second node exporter on the node. Find it: {_PODS_ON_NODE}. Then remove it, or "
-        "use it: layer.hostMetrics: {{kind: existing, selector: ...}}"
+        "use it: layer.hostMetrics: {{kind: existing, selector: ...}}; or layer.hostMetrics: alloy, which needs no port"
     ),
     r"violates PodSecurity": (
         "The namespace's Pod Security level was changed. See: kubectl get namespace {namespace} --show-labels. "

@@ -8,6 +8,7 @@ from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 from components import objects
 from components.cluster.placement import for_node_agents
 from components.context import Context
+from components.layer.config.alloy_host import POD_INTERFACES
 from components.layer.namespaces import priority_class_name
 from components.layer.rbac import declare_account
 from components.layer.rollout import agents_seconds, within
@@ -66,8 +67,8 @@ class NodeExporter(pulumi.ComponentResource):
                 "--path.sysfs=/host/root/sys",
                 "--path.rootfs=/host/root",
                 "--collector.filesystem.mount-points-exclude=^/(dev|proc|run/containerd/.+|sys|var/lib/kubelet/.+)($|/)",
-                "--collector.netclass.ignored-devices=^(veth.*|eni.*)$",
-                "--collector.netdev.device-exclude=^(veth.*|eni.*)$",
+                f"--collector.netclass.ignored-devices={POD_INTERFACES}",
+                f"--collector.netdev.device-exclude={POD_INTERFACES}",
             ],
             ports=[core.ContainerPortArgs(name="metrics", container_port=NODE_EXPORTER_PORT)],
             readiness_probe=objects.http_probe("/", NODE_EXPORTER_PORT),

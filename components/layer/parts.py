@@ -7,8 +7,14 @@ from components.settings.model import Settings
 def node_agents(settings: Settings) -> tuple[str, ...]:
     """DaemonSets, by name. The exporter's only reader is Prometheus, so without it there is none."""
     layer = settings.layer
+    alloy = layer.logs != "off" or alloy_measures_nodes(settings)
     exporter = layer.host_metrics == "node-exporter" and layer.metrics != "off"
-    return (*([names.ALLOY] if layer.logs != "off" else []), *([names.NODE_EXPORTER] if exporter else []))
+    return (*([names.ALLOY] if alloy else []), *([names.NODE_EXPORTER] if exporter else []))
+
+
+def alloy_measures_nodes(settings: Settings) -> bool:
+    """Whether Alloy stands in for node-exporter: one agent on each node instead of two."""
+    return settings.layer.host_metrics == "alloy" and settings.layer.metrics != "off"
 
 
 def all_apps(settings: Settings) -> tuple[str, ...]:

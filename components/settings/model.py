@@ -157,7 +157,7 @@ class ExistingExporter(Model):
 
 HostMetrics = Annotated[
     Annotated[
-        Annotated[Literal["node-exporter", "none", "off"], BeforeValidator(off)],
+        Annotated[Literal["node-exporter", "alloy", "none", "off"], BeforeValidator(off)],
         Tag("<scalar>"),
     ]
     | Annotated[ExistingExporter, Tag("<mapping>")],
@@ -281,7 +281,8 @@ class Layer(Model):
 
     host_metrics: HostMetrics = Field(
         default="node-exporter",
-        description="node-exporter | {kind: existing, selector: ...} | none",
+        description="node-exporter | alloy | {kind: existing, selector: ...} | none; with alloy the log agent measures "
+        "the node too: one agent less on each node, and some metrics less",
     )
     metrics: Metrics = Field(default=MetricsStore(), description="a mapping, or off")
     logs: Logs = Field(default=LogStore(), description="a mapping, or off")

@@ -20,13 +20,18 @@ VARIANTS: dict[str, list[tuple[str, Any]]] = {
     "another's exporter": [("layer.hostMetrics", EXISTING)],
     "no exporter, few samples": [("layer.hostMetrics", "none"), ("layer.metrics", {"samplesPerTarget": 100})],
     "s3": [("layer.logs", S3)],
+    "measured by alloy": [("layer.hostMetrics", "alloy")],
 }
 
 
+@pytest.mark.parametrize("logs", [True, False])
+@pytest.mark.parametrize("host_metrics", [True, False])
 @pytest.mark.parametrize("name", ["dev", "a" * 63])
-def test_alloys_grammar_accepts_the_agents_text(name: str, tmp_path: Path) -> None:
+def test_alloys_grammar_accepts_the_agents_text(
+    name: str, host_metrics: bool, logs: bool, tmp_path: Path
+) -> None:
     file = tmp_path / "config.alloy"
-    file.write_text(alloy.agent_config(name))
+    file.write_text(alloy.agent_config(name, logs=logs, host_metrics=host_metrics))
     check(tool("alloy-syntax"), str(file))
 
 

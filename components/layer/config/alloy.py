@@ -1,10 +1,12 @@
-"""The node agents' configuration: container logs of one node, to the log store, each under its namespace's tenant.
+"""The node agents' configuration: container logs of one node, to the log store, each under its namespace's tenant; and
+the node's own metrics, where they are asked for.
 
 Checked against the component reference of Alloy 1.18 (docs/sources/reference/components); tests parse the text with
 Alloy's own grammar. All components used are generally available, so the default stability level is enough.
 """
 
 from components import names
+from components.layer.config import alloy_host
 from components.layer.config.relabel import agent_rules, alloy_value, to_alloy
 
 # What the DaemonSet mounts and passes. Positions live under the storage path, on the node: an emptyDir would make
@@ -33,9 +35,17 @@ PUSH_URL = f"http://{names.LOKI}.{names.LAYER_NAMESPACE}.svc:{names.LOKI_PORT}{P
 LONGEST_LINE = 256 * 1024
 
 
-def agent_config(cluster: str) -> str:
-    """The whole text for every node: the cluster's name and nothing of any tenant is in it."""
-    return "\n\n".join((_logging(), _discovery(), _files(), _lines(), _write(cluster))) + "\n"
+def agent_config(cluster: str, *, logs: bool = True, host_metrics: bool = False) -> str:
+    """The whole text for every node: the cluster's name and nothing of any tenant is in it.
+
+    Args:
+        cluster: its name.
+        logs: whether there is a log store to push to.
+        host_metrics: whether the agent measures its node too.
+    """
+    lines = (_discovery(), _files(), _lines(), _write(cluster)) if logs else ()
+    measures = (alloy_host.component(),) if host_metrics else ()
+    return "\n\n".join((_logging(), *lines, *measures)) + "\n"
 
 
 def _logging() -> str:

@@ -11,6 +11,8 @@
 from typing import Any
 
 from components import names
+from components.layer import parts
+from components.layer.config import alloy_host
 from components.layer.config.relabel import (
     CONTAINER_PORT_NAME,
     CONTAINER_PORT_PROTOCOL,
@@ -132,19 +134,28 @@ def _cadvisor(cluster: str) -> Job:
 
 
 def _node_exporter(cluster: str, settings: Settings) -> list[Job]:
-    """Ours, somebody else's, or none. No target of a tenant, whatever labels its pods carry: without that, a pod that
-    calls itself an exporter could report on nodes."""
+    """Ours, Alloy's, somebody else's, or none. No target of a tenant, whatever labels its pods carry: without that, a
+    pod that calls itself an exporter could report on nodes."""
     exporter = settings.layer.host_metrics
     if isinstance(exporter, ExistingExporter):
         labels = ",".join(f"{key}={value}" for key, value in sorted(exporter.selector.items()))
         pods = _pods(namespace=exporter.namespace, labels=labels, of_namespace=True)
         rules: tuple[Rule, ...] = (drop(TENANT, ".+"), *_agent_rules(exporter.port))
-    elif exporter == "node-exporter":
-        pods = _pods(namespace=names.NODES_NAMESPACE, labels=f"app.kubernetes.io/name={names.NODE_EXPORTER}")
-        rules = _agent_rules(names.NODE_EXPORTER_PORT)
-    else:
-        return []
-    return [_job("node-exporter", cluster, rules, kubernetes_sd_configs=pods)]
+        return [_job("node-exporter", cluster, rules, kubernetes_sd_configs=pods)]
+    if exporter == "node-exporter":
+        pods, rules = _agents(names.NODE_EXPORTER), _agent_rules(names.NODE_EXPORTER_PORT)
+        return [_job("node-exporter", cluster, rules, kubernetes_sd_configs=pods)]
+    if (
+        exporter == "alloy"
+    ):  # the same labels, `job` too: whoever asks for a node need not know who measures it
+        pods, rules = _agents(names.ALLOY), _agent_rules(names.ALLOY_PORT)
+        path = alloy_host.METRICS_PATH
+        return [_job("node-exporter", cluster, rules, metrics_path=path, kubernetes_sd_configs=pods)]
+    return []
+
+
+def _agents(app: str) -> list[Job]:
+    return _pods(namespace=names.NODES_NAMESPACE, labels=f"app.kubernetes.io/name={app}")
 
 
 def _agent_rules(port: int) -> tuple[Rule, ...]:
@@ -183,17 +194,16 @@ def _layer(cluster: str, settings: Settings) -> list[Job]:
     """The layer's own parts; the stores want its credential."""
     own: Job = {"labels": {"namespace": names.LAYER_NAMESPACE}}
     prometheus = [{"targets": [f"localhost:{names.PROMETHEUS_PORT}"], **own}]
-    jobs = [_job("prometheus", cluster, basic_auth=OWN_BASIC_AUTH, static_configs=prometheus)]
-    if settings.layer.logs == "off":
-        return jobs
-    alloy = _pods(namespace=names.NODES_NAMESPACE, labels=f"app.kubernetes.io/name={names.ALLOY}")
     loki = [{"targets": [f"{names.LOKI}.{names.LAYER_NAMESPACE}.svc:{names.LOKI_PORT}"], **own}]
     bearer = {"type": "Bearer", "credentials_file": f"{CREDENTIAL_FOLDER}/{LOKI_TOKEN_FILE}"}
-    return [
-        _job("alloy", cluster, _agent_rules(names.ALLOY_PORT), kubernetes_sd_configs=alloy),
-        _job("loki", cluster, authorization=bearer, static_configs=loki),
-        *jobs,
-    ]
+    jobs = {
+        names.ALLOY: _job(
+            "alloy", cluster, _agent_rules(names.ALLOY_PORT), kubernetes_sd_configs=_agents(names.ALLOY)
+        ),
+        names.LOKI: _job("loki", cluster, authorization=bearer, static_configs=loki),
+        names.PROMETHEUS: _job("prometheus", cluster, basic_auth=OWN_BASIC_AUTH, static_configs=prometheus),
+    }
+    return [job for app, job in jobs.items() if app in parts.all_apps(settings)]
 
 
 # --- tenants ----------------------------------------------------------------------------------------------------------

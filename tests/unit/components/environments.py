@@ -247,6 +247,12 @@ VARIANTS: dict[str, Raw] = {
     "metrics off": changed(INCIDENT, ("layer.metrics", "off")),
     "both off": changed(INCIDENT, ("layer.metrics", False), ("layer.logs", False)),
     "exporter of others": changed(INCIDENT, ("layer.hostMetrics", EXISTING)),
+    "measured by alloy": changed(
+        INCIDENT, ("cluster.target", KUBECONFIG), ("layer.hostMetrics", "alloy")
+    ),
+    "measured by alloy, logs off": changed(
+        INCIDENT, ("layer.hostMetrics", "alloy"), ("layer.logs", "off"), ("tenants.wiki.logs", None)
+    ),
     "no exporter": changed(INCIDENT, ("layer.hostMetrics", "none")),
     "agents wait": changed(INCIDENT, ("cluster.target", KUBECONFIG), ("layer.agents", {"preempt": False})),
     "logs in S3": changed(

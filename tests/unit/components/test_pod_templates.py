@@ -58,10 +58,11 @@ def test_every_container_has_a_read_only_root_no_capability_and_no_way_to_more_p
 
 
 def test_only_the_log_agent_runs_as_root(recorded: Environment) -> None:
-    """The kubelet writes log files 0640 for root."""
+    """The kubelet writes log files 0640 for root; what Alloy measures is readable for everybody."""
+    agent = f"DaemonSet {NODES_NAMESPACE}/{ALLOY} container {ALLOY}"
     for what, pod, container in all_containers(recorded):
         user = container["securityContext"].get("runAsUser", pod["securityContext"].get("runAsUser"))
-        assert (user == 0) == (what == f"DaemonSet {NODES_NAMESPACE}/{ALLOY} container {ALLOY}"), what
+        assert (user == 0) == (what == agent and recorded.settings.layer.logs != "off"), what
         assert container["securityContext"]["runAsNonRoot"] == (user != 0), what
 
 
@@ -77,7 +78,20 @@ def test_only_one_folder_of_the_node_is_written_and_it_is_the_log_agents_own(rec
         mounts = [mount for mount in container.get("volumeMounts", []) if mount["name"] in of_node]
         written = {of_node[mount["name"]] for mount in mounts if not mount["readOnly"]}
         agent = f"DaemonSet {NODES_NAMESPACE}/{ALLOY} container {ALLOY}"
-        assert written == ({"/var/lib/shared-observability/alloy"} if what == agent else set()), what
+        logs = recorded.settings.layer.logs != "off"
+        assert written == ({"/var/lib/shared-observability/alloy"} if what == agent and logs else set()), what
+
+
+def test_the_log_agent_sees_no_tree_of_the_node_in_which_something_else_is_mounted(
+    recorded: Environment,
+) -> None:
+    """A read-only mount of `/`, `/proc` or `/sys` leaves what is mounted below it writable, and it has uid 0."""
+    for workload, pod in pods(recorded):
+        if workload.name == ALLOY:
+            seen = {v["hostPath"]["path"] for v in pod["volumes"] if "hostPath" in v}
+            logs = {"/var/log/pods", "/var/lib/shared-observability/alloy"}
+            assert not seen & {"/", "/proc", "/sys", "/sys/fs", "/sys/kernel", "/var", "/run"}, seen
+            assert all(path.startswith(("/proc/", "/sys/")) for path in seen - logs), seen
 
 
 def test_only_the_exporter_sees_the_nodes_network_and_processes(recorded: Environment) -> None:

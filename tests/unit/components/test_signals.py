@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from components import names
+from components.layer.config import alloy_host
 from tests.support.environments import INCIDENT, changed
 from tests.unit.components.environments import EXISTING, VARIANTS, Environment, environment
 
@@ -84,6 +85,49 @@ def test_an_exporter_of_others_or_none_means_none_of_ours(variant: str) -> None:
     assert not [str(o) for o in recorded.objects if names.NODE_EXPORTER in str(o)]
 
 
+def test_alloy_in_place_of_node_exporter_is_one_agent_per_node_with_the_same_job() -> None:
+    recorded = environment(VARIANTS["measured by alloy"])
+    assert made(recorded, "DaemonSet") == {"DaemonSet": {names.ALLOY}}
+    assert not [str(o) for o in recorded.objects if names.NODE_EXPORTER in str(o)]
+    agents = recorded.outputs["podBudget"]["agents"]
+    assert (agents["perNode"], agents["pods"]) == (1, 15)
+    jobs = scrape_jobs(recorded)
+    assert jobs["node-exporter"]["metrics_path"] == alloy_host.METRICS_PATH
+    assert jobs["node-exporter"]["relabel_configs"] == jobs["alloy"]["relabel_configs"]
+    assert jobs["node-exporter"]["kubernetes_sd_configs"] == jobs["alloy"]["kubernetes_sd_configs"]
+
+
+def test_prometheus_may_reach_the_alloy_that_measures_nodes_with_logs_off_too() -> None:
+    recorded = environment(VARIANTS["measured by alloy, logs off"])
+    assert made(recorded, "DaemonSet") == {"DaemonSet": {names.ALLOY}}
+    (rule,) = recorded.named("NetworkPolicy", f"allow-{names.ALLOY}").inputs["spec"]["ingress"]
+    assert [port["port"] for port in rule["ports"]] == [names.ALLOY_PORT]
+    assert {"node-exporter", "alloy"} <= set(scrape_jobs(recorded))
+
+
+def test_an_alloy_without_logs_has_no_credential_no_right_and_no_root() -> None:
+    recorded = environment(VARIANTS["measured by alloy, logs off"])
+    assert not [o for o in recorded.of("Secret") if o.namespace == names.NODES_NAMESPACE]
+    assert names.ALLOY_ROLE not in {o.name for o in recorded.of("ClusterRole")}
+    pod = recorded.named("DaemonSet", names.ALLOY).pod or {}
+    assert pod["securityContext"]["runAsUser"] == 65534
+    (mounted,) = (v["configMap"]["name"] for v in pod["volumes"] if "configMap" in v)
+    (text,) = recorded.named("ConfigMap", mounted).inputs["data"].values()
+    assert "loki" not in text
+
+
+def test_what_the_alloy_that_measures_reads_is_what_its_pod_mounts() -> None:
+    pod = environment(VARIANTS["measured by alloy"]).named("DaemonSet", names.ALLOY).pod or {}
+    (container,) = pod["containers"]
+    mounts = {m["name"]: m for m in container["volumeMounts"]}
+    of_node = {v["name"]: v["hostPath"] for v in pod["volumes"] if "hostPath" in v}
+    for path in alloy_host.HOST_PATHS:
+        assert of_node[path.name] == {"path": path.path, "type": path.kind}
+        assert (mounts[path.name]["mountPath"], mounts[path.name]["readOnly"]) == (path.mounted, True)
+    assert not pod.get("hostNetwork")
+    assert not pod.get("hostPID")
+
+
 def test_an_exporter_of_others_is_found_by_its_label_and_scraped_by_one_job() -> None:
     jobs = scrape_jobs(environment(VARIANTS["exporter of others"]))
     (discovery,) = jobs["node-exporter"]["kubernetes_sd_configs"]
@@ -125,7 +169,7 @@ def test_a_namespaces_own_collector_may_read_it_exactly_where_the_node_agents_le
     }
     for kind in ("ServiceAccount", "Role", "RoleBinding"):
         assert {o.namespace for o in recorded.of(kind) if o.name == names.COLLECTOR} == own
-    if any(o.name == names.ALLOY for o in recorded.of("DaemonSet")):
+    if recorded.settings.layer.logs != "off":
         (text,) = (
             t
             for o in recorded.of("ConfigMap")

@@ -45,6 +45,7 @@ CHANGES: dict[str, list[Change]] = {
     "`layer.logs.retention`": [("layer.logs.retention", "8d")],
     "`layer.logs.store.size`": [("layer.logs.store", {"kind": "filesystem", "size": "60Gi"})],
     "`layer.hostMetrics`": [("layer.hostMetrics", "none")],
+    "`layer.hostMetrics: alloy`": [("layer.hostMetrics", "alloy")],
     "`layer.runsOn`": [("layer.runsOn", ["web"])],
     "`layer.agents.preempt`": [("layer.agents", {"preempt": False})],
     "`layer.agents.maxUnavailable`": [("layer.agents", {"maxUnavailable": 3})],

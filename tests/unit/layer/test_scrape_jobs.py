@@ -35,6 +35,7 @@ def test_every_job_is_there_once() -> None:
         (("layer.logs", "off"), LOGS),
         (("layer.hostMetrics", "none"), ["node-exporter"]),
         (("layer.hostMetrics", "off"), ["node-exporter"]),
+        (("layer.hostMetrics", "alloy"), []),
         (("layer.hostMetrics", EXISTING), []),
     ],
 )
@@ -142,6 +143,14 @@ def test_an_agent_is_one_target_whatever_ports_it_declares(name: str, number: in
     discovery = JOBS[name]["kubernetes_sd_configs"][0]
     assert discovery["namespaces"] == {"names": [names.NODES_NAMESPACE]}
     assert discovery["selectors"] == [{"role": "pod", "label": f"app.kubernetes.io/name={name}"}]
+
+
+def test_alloy_answers_for_a_node_under_the_labels_of_node_exporter() -> None:
+    agent = pod(namespace=names.NODES_NAMESPACE, of_namespace={})
+    (ours,) = targets(jobs(("layer.hostMetrics", "alloy"))["node-exporter"], [agent, port(agent, 1, "http")])
+    (theirs,) = targets(JOBS["node-exporter"], [agent, port(agent, 1, "metrics")])
+    assert ours.of == theirs.of
+    assert ours.url == "http://10.0.0.7:12345/api/v0/component/prometheus.exporter.unix.node/metrics"
 
 
 @pytest.mark.parametrize("name", ["node-exporter", "alloy"])
