@@ -10,24 +10,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from components.cluster.kubectl import Kubectl
+from diagnosis.declared_objects import live
 from diagnosis.drift import Declared, Manifest, Ref, ref
 
 ENGINE = "pulumi-kubernetes-"
 AT_A_TIME = 4
 
 
-def stale(live: Manifest, own: str) -> list[str]:
+def stale(found: Manifest, own: str) -> list[str]:
     """Managers of the engine's on an object, other than the one that its state knows."""
-    entries = live["metadata"].get("managedFields") or []
-    found = {str(e["manager"]) for e in entries if e.get("operation") == "Apply"}
-    return sorted(manager for manager in found if manager.startswith(ENGINE) and manager != own)
+    entries = found["metadata"].get("managedFields") or []
+    applied = {str(e["manager"]) for e in entries if e.get("operation") == "Apply"}
+    return sorted(manager for manager in applied if manager.startswith(ENGINE) and manager != own)
 
 
-def all_stale(state: Sequence[Declared], live: Mapping[Ref, Manifest]) -> Iterator[tuple[Manifest, str]]:
+def all_stale(state: Sequence[Declared], found: Mapping[Ref, Manifest]) -> Iterator[tuple[Manifest, str]]:
     """Each object with each of its stale managers; of an object whose own manager is unknown nothing is said."""
     for item in state:
-        if item.manager and item.ref in live:
-            yield from ((item.manifest, manager) for manager in stale(live[item.ref], item.manager))
+        if item.manager and item.ref in found:
+            yield from ((item.manifest, manager) for manager in stale(found[item.ref], item.manager))
 
 
 def free(kubectl: Kubectl, state: Sequence[Declared], ours: Sequence[Manifest]) -> int:
@@ -41,7 +42,7 @@ def free(kubectl: Kubectl, state: Sequence[Declared], ours: Sequence[Manifest]) 
     Raises:
         ClusterUnreachableError: if the cluster does not answer, or refuses.
     """
-    found = list(all_stale(state, {ref(item): item for item in ours}))
+    found = list(all_stale(state, live(kubectl, state, ours)))
     give_up(kubectl, found)
     return len(found)
 

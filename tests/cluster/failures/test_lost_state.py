@@ -84,9 +84,9 @@ def test_an_older_state_that_is_brought_back_takes_up_what_was_deployed_after_it
     imported = checkout.pulumi("stack", "import", "--file", str(backup))
     assert imported.status == 0, imported.said
     told = checkout.drift().said
-    # Labels and two quotas of each, and the gateway's text that lists them.
+    # Labels and two quotas of each, and the gateway's list and tokens of them.
     unknown = "it carries this stack's label, and its state does not know it"
-    assert told.count(unknown) == len(load.NAMES) * 3 + 1
+    assert told.count(unknown) == len(load.NAMES) * 3 + 2
     assert "kubectl delete namespace" not in told
     checkout.repair()
     assert load.all_there(kube)

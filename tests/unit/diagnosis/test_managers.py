@@ -47,11 +47,14 @@ class Recorder(Kubectl):
     """Remembers what it was asked to apply."""
 
     applied: list[tuple[tuple[str, ...], Any]] = field(default_factory=list)
+    by_name: dict[str, Any] = field(default_factory=dict)
 
     @override
     def call(
         self, *arguments: str, stdin: str | None = None, environment: Mapping[str, str] | None = None
     ) -> Answer:
+        if arguments[0] == "get":
+            return Answer(json.dumps(self.by_name), ())
         self.applied.append((arguments, json.loads(stdin or "")))
         return Answer("", ())
 
@@ -70,4 +73,10 @@ def test_objects_are_freed_and_counted() -> None:
     assert free(kubectl, state, [with_managers((OWN, "Apply"), (OLD, "Apply"))]) == 1
     assert len(kubectl.applied) == 1
     assert free(kubectl, state, [with_managers((OWN, "Apply"))]) == 0
+    assert len(kubectl.applied) == 1
+
+
+def test_an_object_that_is_not_found_by_its_label_is_freed_too_as_a_secret_in_a_tenants_namespace() -> None:
+    kubectl = Recorder("kubeconfig", "sim", by_name=with_managers((OWN, "Apply"), (OLD, "Apply")))
+    assert free(kubectl, [Declared("urn", MANIFEST, unfinished=False, manager=OWN)], []) == 1
     assert len(kubectl.applied) == 1
