@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any
 
 import pulumi_policy.policy
-from google.protobuf import json_format  # type: ignore[import-untyped]
+from google.protobuf import json_format
 from pulumi.runtime import proto
 from pulumi_policy import PolicyResource, ResourceValidationArgs
 
