@@ -3,13 +3,16 @@
 ROOT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 ENV ?= dev
 OUT ?= rendered/manifests/$(ENV)
+BASE ?= origin/main
+# Environments to review; all of them unless some are named.
+ENVS ?=
 # The simulator's own environment, unless one is named.
 SIMULATED := $(if $(filter default file,$(origin ENV)),sim,$(ENV))
 PYTHON := $(ROOT)/.venv/bin/python
 SETUP := @command -v python3 >/dev/null || { echo "Python is missing: install Python 3.11" >&2; exit 1; }; $(ROOT)/toolchain/setup
 TIERS := @$(PYTHON) -m commands.tiers
 
-.PHONY: help setup preview up destroy refresh why drift repair take-over pulumi render simulator simulator-stop
+.PHONY: help setup preview up destroy refresh why drift repair take-over pulumi render review simulator simulator-stop
 .PHONY: lint types test-unit test-engine test-cluster test-eks test-services test-fast test docs bench lock clean
 
 help: ## List the commands
@@ -57,6 +60,10 @@ pulumi: ## Run the engine's own command line on an environment, by ENV=dev ARGS=
 render: ## Write all manifests of an environment as YAML, by ENV=dev OUT=folder
 	$(SETUP) python engine
 	@$(PYTHON) -m commands.render --env '$(ENV)' --out '$(OUT)'
+
+review: ## Show what a change does to every environment, as its pull request will, by BASE=origin/main
+	$(SETUP) python engine
+	@$(PYTHON) -m commands.pull_request --base '$(BASE)' --env $(ENVS)
 
 simulator: ## Start a real control plane with simulated nodes for ENV=sim
 	$(SETUP) python cluster

@@ -1,14 +1,15 @@
 """Writes what of the documentation can be derived from the program: `make docs`, or `python -m commands.docs`.
 
 The reference of the settings and their JSON schema come from the settings' model, the tables of versions from
-`components/versions.py`, the pages of the policies and of the pod budget from generators of their own. Tests say when
-one of them is stale.
+`components/versions.py`, the pages of the policies and of the pod budget and the example of a pull request's comment
+from generators of their own. Tests say when one of them is stale.
 """
 
 import sys
 from collections.abc import Iterable
 
 from commands.environments import ROOT
+from commands.pull_request import example
 from commands.settings_reference import settings_page, settings_schema
 from components import versions
 from policies import docs as policy_pages
@@ -52,7 +53,12 @@ def main() -> int:
     """Write all of them."""
     SETTINGS_PAGE.write_text(settings_page(), encoding="utf-8")
     SETTINGS_SCHEMA.write_text(settings_schema(), encoding="utf-8")
-    for page, filled in ((VERSIONS_PAGE, filled_versions), (pod_budget_doc.DOC, pod_budget_doc.filled)):
+    pages = (
+        (VERSIONS_PAGE, filled_versions),
+        (pod_budget_doc.DOC, pod_budget_doc.filled),
+        (example.DOC, example.filled),
+    )
+    for page, filled in pages:
         page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")
     policy_pages.main(DOCS / "policies")
     print(f"docs: written in {DOCS}")

@@ -29,6 +29,7 @@ PUBLIC_PASSPHRASE = "public-dev-passphrase"  # noqa: S105
 PUBLIC_ENVIRONMENTS = frozenset({"dev", "sim"})
 PASSPHRASE_VARIABLES = ("PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE")
 COMMANDS = ("preview", "up", "destroy", "refresh")
+PUBLIC = {"PULUMI_CONFIG_PASSPHRASE": PUBLIC_PASSPHRASE}
 # As what the engine gets them. It knows the first two, and a terminal that closes must not leave its lock behind.
 FORWARDED = {signal.SIGINT: signal.SIGINT, signal.SIGTERM: signal.SIGTERM, signal.SIGHUP: signal.SIGTERM}
 
@@ -46,7 +47,9 @@ SETTINGS = {
 
 
 @contextmanager
-def engine_environment(environment: str, *, backend: str | None = None) -> Iterator[dict[str, str]]:
+def engine_environment(
+    environment: str, *, backend: str | None = None, public: bool = False
+) -> Iterator[dict[str, str]]:
     """Gives the variables to run the engine with on an environment.
 
     TMPDIR is a new folder that is removed at the end, whatever happens: provider 4.25.0 leaves a kubeconfig with its
@@ -55,16 +58,19 @@ def engine_environment(environment: str, *, backend: str | None = None) -> Itera
     Args:
         environment: its name, as in `Pulumi.<environment>.yaml`.
         backend: where the state is; by default PULUMI_BACKEND_URL, else a folder of this checkout.
+        public: whether nothing in it is secret, so that the public passphrase does, whatever is given.
     """
     file = stack_file(environment)
     url = backend or os.environ.get("PULUMI_BACKEND_URL") or f"file://{STATE}"
+    # The kubeconfig in use is the one that the environment's target names, never the one of the shell.
+    foreign = {"KUBECONFIG", *(PASSPHRASE_VARIABLES if public else ())}
+    given = {key: value for key, value in os.environ.items() if key not in foreign}
     variables = {
-        # The kubeconfig in use is the one that the environment's target names, never the one of the shell.
-        **{key: value for key, value in os.environ.items() if key != "KUBECONFIG"},
+        **given,
         **SETTINGS,
         "PATH": os.pathsep.join([str(PULUMI.parent), os.environ.get("PATH", os.defpath)]),
         "PULUMI_BACKEND_URL": url,
-        **passphrase(environment, stack_settings(file), url, os.environ),
+        **(PUBLIC if public else passphrase(environment, stack_settings(file), url, given)),
     }
     _make_state_folder(url)
     with temporary_folder() as folder:
@@ -78,7 +84,7 @@ def passphrase(
     if any(name in given for name in PASSPHRASE_VARIABLES):
         return {}
     if environment in PUBLIC_ENVIRONMENTS:
-        return {"PULUMI_CONFIG_PASSPHRASE": PUBLIC_PASSPHRASE}
+        return PUBLIC
     provider = str(settings.get("secretsprovider") or "passphrase")
     on_pulumi_cloud = backend.startswith(("https://", "http://"))
     if "encryptionsalt" in settings or (provider == "passphrase" and not on_pulumi_cloud):

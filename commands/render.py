@@ -22,6 +22,7 @@ from commands.engine import (
     temporary_folder,
 )
 from commands.environments import CommandError, stack_file
+from commands.stand_ins import VALUE, without_secrets
 
 CLUSTER_KEYS = ("shared-observability:cluster", "cluster")
 MARK = "# Rendered by shared-observability; `make render` replaces this file.\n"
@@ -92,23 +93,35 @@ def install(rendered: Path, out: Path) -> Counter[str]:
     return kinds
 
 
-def render(environment: str, out: Path) -> int:
-    """Renders an environment into a folder and returns the engine's exit status; the folder changes only on success."""
+def render(environment: str, out: Path, *, judged: bool = True, stand_ins: bool = False) -> int:
+    """Renders an environment into a folder and returns the engine's exit status; the folder changes only on success.
+
+    Args:
+        environment: its name, as in `Pulumi.<environment>.yaml`.
+        out: the folder.
+        judged: whether the policy pack may refuse it.
+        stand_ins: whether known values stand for the secrets, so that no key is needed.
+    """
     file = stack_file(environment)
     refuse_foreign(out)
     print(f"{environment}: rendering from a throw-away state; nothing is deployed", flush=True)
     with (
         temporary_folder() as folder,
-        engine_environment(environment, backend=f"file://{folder / 'state'}") as variables,
+        engine_environment(environment, backend=f"file://{folder / 'state'}", public=stand_ins) as variables,
     ):
         config = folder / file.name
-        config.write_text(
-            with_render_target(file.read_text(encoding="utf-8"), folder / "rendered"), encoding="utf-8"
-        )
-        update = ["up", "--stack", environment, "--yes", "--skip-preview", "--config-file", str(config)]
-        update += ["--suppress-outputs", "--suppress-progress"]
-        create = ["stack", "init", environment, "--no-select", *secrets_provider_arguments(file)]
-        for arguments in (create, [*update, *policy_arguments()]):
+        text, secrets = file.read_text(encoding="utf-8"), list[str]()
+        if stand_ins:
+            text, secrets = without_secrets(text)
+        config.write_text(with_render_target(text, folder / "rendered"), encoding="utf-8")
+        stack = ["--stack", environment, "--config-file", str(config)]
+        update = ["up", *stack, "--yes", "--skip-preview", "--suppress-outputs", "--suppress-progress"]
+        provider = [] if stand_ins else secrets_provider_arguments(file)
+        steps = [["stack", "init", environment, "--no-select", *provider]]
+        if secrets:
+            given = [argument for path in secrets for argument in ("--secret", f"{path}={VALUE}")]
+            steps.append(["config", "set-all", *stack, "--path", *given])
+        for arguments in (*steps, [*update, *(policy_arguments() if judged else [])]):
             done = run_pulumi(arguments, variables)
             if done.returncode:
                 return exit_status(done)
@@ -123,9 +136,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m commands.render", description=__doc__)
     parser.add_argument("--env", required=True, help="the environment: dev for Pulumi.dev.yaml")
     parser.add_argument("--out", required=True, type=Path, help="folder for the manifests, created if absent")
+    parser.add_argument(
+        "--without-policies", action="store_true", help="render what the pack would refuse too"
+    )
+    parser.add_argument(
+        "--stand-in-secrets", action="store_true", help="known values for the secrets: needs no key"
+    )
     asked = parser.parse_args(arguments)
     try:
-        return render(asked.env, asked.out.absolute())
+        return render(
+            asked.env,
+            asked.out.absolute(),
+            judged=not asked.without_policies,
+            stand_ins=asked.stand_in_secrets,
+        )
     except CommandError as problem:
         sys.stderr.write(f"render: {problem}\n")
         return 2

@@ -9,10 +9,12 @@ import yaml
 
 from commands.docs import DOCS, SETTINGS_PAGE, SETTINGS_SCHEMA, VERSIONS_PAGE, filled_versions
 from commands.environments import ROOT
+from commands.pull_request import example
 from commands.settings_reference import sections, settings_page, settings_paths, settings_schema
 from components import versions
 from components.settings.load import SECRET_KEYS, parse
 from components.settings.mistakes import SettingsError
+from policies.rules import RULES
 from tests.support.environments import INCIDENT, KEY, PROJECT, changed
 from tests.unit.components.environments import VARIANTS, environment
 from toolchain import pod_budget_doc
@@ -56,6 +58,12 @@ def test_the_tables_of_versions_are_up_to_date() -> None:
     text = VERSIONS_PAGE.read_text(encoding="utf-8")
     assert filled_versions(text) == text, STALE
     assert all(image in text for image in versions.IMAGES.values())
+
+
+def test_the_example_of_a_comment_is_up_to_date() -> None:
+    text = example.DOC.read_text(encoding="utf-8")
+    assert example.filled(text) == text, STALE
+    assert example.RULE in {rule.name for rule in RULES}
 
 
 def test_the_readme_shows_the_budget_as_it_is() -> None:

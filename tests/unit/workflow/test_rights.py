@@ -1,17 +1,28 @@
 """What the workflows may do, and who may make them do it: read as data, so that a loosened line is seen."""
 
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from commands.environments import ROOT
 from tests.unit.workflow.files import ACTIONS, WORKFLOWS, Job, jobs, read, steps
 
 JOBS = jobs()
 PINNED = re.compile(r"uses: (?P<action>[\w.-]+/[\w./-]+)@(?P<digest>[0-9a-f]{40}) # v\d+\.\d+\.\d+$")
 READ_ONLY = {"contents": "read"}
 # Every right beyond reading the code, by workflow and job.
-WIDER: dict[str, dict[str, str]] = {}
+CLOUD = {**READ_ONLY, "id-token": "write"}
+WIDER = {
+    "preview/comment": {**READ_ONLY, "pull-requests": "write"},
+    "preview/code-scanning": {**READ_ONLY, "security-events": "write"},
+    "deploy/preview": CLOUD,
+    "deploy/deploy": CLOUD,
+    "drift/look": CLOUD,
+    "drift/tell": {**READ_ONLY, "issues": "write"},
+}
 
 
 def named(job: Job) -> str:
@@ -60,7 +71,7 @@ def test_no_expression_gets_into_a_shell_and_no_stored_secret_is_read() -> None:
     for where, step in steps():
         assert "${{" not in step.get("run", ""), f"{where}: hand it over by env"
     for file in (*WORKFLOWS, *ACTIONS):
-        assert "secrets." not in file.read_text(encoding="utf-8"), file
+        assert not re.search(r"\$\{\{[^}]*\bsecrets\b", file.read_text(encoding="utf-8")), file
 
 
 def test_no_checkout_leaves_a_token_behind() -> None:
@@ -75,3 +86,57 @@ def test_tools_are_kept_only_where_nothing_is_deployed_or_released() -> None:
         keeps = any(step.get("with", {}).get("keep-tools") == "true" for step in job.steps)
         assert not keeps or not {"id-token", "packages"} & set(job.raw["permissions"]), named(job)
         assert not keeps or job.raw["permissions"].get("contents") != "write", named(job)
+
+
+def test_cloud_credentials_are_had_on_main_behind_an_environment_only() -> None:
+    """A role trusts an environment, and an environment lets main only; a pull request gets neither."""
+    cloud = [job for job in JOBS if "id-token" in job.raw["permissions"]]
+    assert cloud
+    for job in cloud:
+        raw = read(next(file for file in WORKFLOWS if file.stem == job.workflow))
+        assert "environment" in job.raw, named(job)
+        assert "pull_request" not in raw["on"], named(job)
+        first = job.raw if "if" in job.raw else raw["jobs"][job.raw["needs"]]
+        assert "github.ref == 'refs/heads/main'" in first["if"], named(job)
+
+
+def test_what_a_fork_can_start_writes_nothing_and_runs_for_it_too() -> None:
+    for job in (job for job in JOBS if job.workflow in {"checks", "preview"}):
+        writes = "write" in job.raw["permissions"].values()
+        same = "github.event.pull_request.head.repo.full_name == github.repository"
+        assert (same in job.raw.get("if", "")) == writes, named(job)
+
+
+def test_a_job_that_may_write_runs_no_code_of_the_pull_request() -> None:
+    (comments,) = (job for job in JOBS if named(job) == "preview/comment")
+    checkout = comments.steps[0]["with"]
+    assert checkout["ref"] == "${{ github.event.pull_request.base.sha }}"
+    assert [step["run"] for step in comments.steps if "run" in step] == [
+        'python3 -m commands.github.comment --number "$NUMBER" --file review/comment.md'
+    ]
+
+
+def test_a_deployment_is_of_the_commit_that_was_approved_and_asks_the_policies() -> None:
+    (deploy,) = (job for job in JOBS if named(job) == "deploy/deploy")
+    assert deploy.steps[0]["with"]["ref"] == "${{ github.sha }}"
+    assert deploy.raw["needs"] == "preview"
+    run = [step["run"] for step in deploy.steps if "run" in step]
+    assert run[0] == '.github/summarised make up ENV="$ENVIRONMENT"'
+    assert not any("without-policies" in line for line in run)
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_the_summary_holds_what_a_command_said_as_one_block(status: int, tmp_path: Path) -> None:
+    summary = tmp_path / "summary.md"
+    said = f"printf 'a\\n```\\r\\n<b>@acme</b>\\n'; echo wrong >&2; exit {status}"
+    done = subprocess.run(
+        [ROOT / ".github" / "summarised", "bash", "-c", said],
+        env={"PATH": os.environ["PATH"], "GITHUB_STEP_SUMMARY": str(summary)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == status
+    assert "@acme" in done.stdout
+    lines = summary.read_text().split("\n\n", 1)[1].rstrip("\n").split("\n")
+    assert lines == ["    a", "    ```", "    <b>@acme</b>", "    wrong"]
