@@ -6,6 +6,7 @@ OUT ?= rendered/manifests/$(ENV)
 BASE ?= origin/main
 # Environments to review; all of them unless some are named.
 ENVS ?=
+TAG ?=
 # The simulator's own environment, unless one is named.
 SIMULATED := $(if $(filter default file,$(origin ENV)),sim,$(ENV))
 PYTHON := $(ROOT)/.venv/bin/python
@@ -13,7 +14,7 @@ SETUP := @command -v python3 >/dev/null || { echo "Python is missing: install Py
 TIERS := @$(PYTHON) -m commands.tiers
 
 .PHONY: help setup preview up destroy refresh why drift repair take-over pulumi render review simulator simulator-stop
-.PHONY: lint types test-unit test-engine test-cluster test-eks test-services test-fast test docs bench lock clean
+.PHONY: lint types test-unit test-engine test-cluster test-eks test-services test-fast test docs bench lock release clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(ROOT)/Makefile
@@ -118,10 +119,19 @@ bench: ## What things cost, side by side in one run on an idle machine: the poli
 	@$(PYTHON) -m bench.policy_pack
 	@$(PYTHON) -m bench.gateway
 
-lock: ## Write requirements.txt anew from pyproject.toml: hashes, no download addresses
+# Hashes, and no address of a registry: whoever installs takes the packages from theirs.
+LOCK := .venv/bin/uv pip compile pyproject.toml --quiet --generate-hashes --no-header --no-emit-index-url \
+  --no-emit-find-links --python-version 3.11
+
+lock: ## Write the lock files anew from pyproject.toml: hashes, no download addresses
 	$(SETUP) python
-	@cd $(ROOT) && .venv/bin/uv pip compile pyproject.toml --quiet --extra dev --generate-hashes --no-header \
-	  --no-emit-index-url --no-emit-find-links --python-version 3.11 --output-file requirements.txt
+	@cd $(ROOT) && $(LOCK) --extra program --extra dev --output-file requirements.txt
+	@cd $(ROOT) && $(LOCK) --extra pack --constraints requirements.txt --output-file distribution/pack/requirements.txt
+	@cd $(ROOT) && $(LOCK) --constraints requirements.txt --output-file distribution/check/requirements.txt
+
+release: ## Build the archives of this commit, by OUT=folder and TAG=v1.2.3
+	$(SETUP) python
+	@$(PYTHON) -m commands.release --out '$(if $(filter file,$(origin OUT)),dist,$(OUT))' --tag '$(TAG)'
 
 clean: ## Remove caches and engine logs; never state, renders, packages or tools
 	@cd $(ROOT) && rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .pulumi/tmp .toolchain/pulumi/logs \

@@ -12,6 +12,13 @@ from toolchain.project import ROOT
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
+def stated() -> list[str]:
+    """Every package that pyproject.toml asks for, with its bounds."""
+    extras = PYPROJECT["project"]["optional-dependencies"].values()
+    named = [*PYPROJECT["project"]["dependencies"], *(one for extra in extras for one in extra)]
+    return [one for one in named if not one.startswith("shared-observability[")]
+
+
 @pytest.mark.parametrize(
     ("source", "module", "version"),
     [
@@ -40,7 +47,7 @@ def test_the_provider_module_is_said_to_be_the_stated_release() -> None:
 
 
 def test_the_python_packages_are_pinned_to_the_stated_versions() -> None:
-    dependencies = {d.partition("==")[0]: d.partition("==")[2] for d in PYPROJECT["project"]["dependencies"]}
+    dependencies = {d.partition("==")[0]: d.partition("==")[2] for d in stated()}
     assert dependencies["pulumi"] == versions.PULUMI_SDK
     assert dependencies["pulumi-kubernetes"] == versions.KUBERNETES_PROVIDER
     assert dependencies["pulumi-policy"] == versions.PULUMI_POLICY
@@ -57,8 +64,7 @@ def test_every_locked_package_has_a_hash_and_no_download_address() -> None:
 
 def test_the_lock_file_holds_every_stated_dependency() -> None:
     locked = dict(re.findall(r"(?m)^([a-z0-9._-]+)==(\S+)", (ROOT / "requirements.txt").read_text()))
-    stated = [*PYPROJECT["project"]["dependencies"], *PYPROJECT["project"]["optional-dependencies"]["dev"]]
-    for requirement in stated:
+    for requirement in stated():
         name, exact, version = requirement.partition("==")
         name = re.split(r"[<>=\[]", name)[0].lower()
         assert name in locked, f"run `make lock`: {requirement} is missing"

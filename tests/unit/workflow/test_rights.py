@@ -21,6 +21,7 @@ WIDER = {
     "deploy/preview": CLOUD,
     "deploy/deploy": CLOUD,
     "drift/look": CLOUD,
+    "release/publish": {"contents": "write"},
     "drift/tell": {**READ_ONLY, "issues": "write"},
 }
 
@@ -140,3 +141,11 @@ def test_the_summary_holds_what_a_command_said_as_one_block(status: int, tmp_pat
     assert "@acme" in done.stdout
     lines = summary.read_text().split("\n\n", 1)[1].rstrip("\n").split("\n")
     assert lines == ["    a", "    ```", "    <b>@acme</b>", "    wrong"]
+
+
+def test_the_job_that_writes_a_release_runs_no_code_of_the_repository() -> None:
+    (publish,) = (job for job in JOBS if named(job) == "release/publish")
+    assert [step["uses"].partition("@")[0] for step in publish.steps if "uses" in step] == [
+        "actions/download-artifact"
+    ]
+    assert not any("make" in step.get("run", "") or "python" in step.get("run", "") for step in publish.steps)
