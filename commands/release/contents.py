@@ -1,7 +1,7 @@
 """What is in the archives: everything, and the policy pack with what it imports."""
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from commands.release.archive import File
@@ -30,7 +30,12 @@ def pack(files: Mapping[str, File]) -> dict[str, File]:
     Raises:
         ContentError: if the pack imports something of this project that is neither, or its files are not as expected.
     """
-    modules = _closure(files)
+    modules = closure(files, [path for path in files if _in_pack(path)])
+    strangers = sorted({path.partition("/")[0] for path in modules} - {PACK, "components"})
+    if strangers:
+        raise ContentError(
+            f"the policy pack imports {', '.join(strangers)}, which is not part of its archive"
+        )
     folders = {str(PurePosixPath(path).parent) for path in modules if not path.endswith("/__init__.py")}
     data = {
         path
@@ -56,28 +61,28 @@ def pack(files: Mapping[str, File]) -> dict[str, File]:
     }
 
 
-def _closure(files: Mapping[str, File]) -> set[str]:
-    """Every module of the pack, and those of this project that they import, with their packages."""
+def _in_pack(path: str) -> bool:
+    return str(PurePosixPath(path).parent) == PACK and path.endswith(".py")
+
+
+def closure(files: Mapping[str, File], modules: Iterable[str]) -> set[str]:
+    """These modules and all of this project that they import, with their packages; by path."""
     ours = {path.partition("/")[0] for path in files if path.endswith("/__init__.py")}
     found: set[str] = set()
-    todo = [path for path in files if str(PurePosixPath(path).parent) == PACK and path.endswith(".py")]
+    todo = list(modules)
     while todo:
         path = todo.pop()
         if path in found:
             continue
         found.add(path)
-        for name in _imports(files[path].content):
+        for name in imports(files[path].content):
             if name.partition(".")[0] in ours:
                 todo += _files_of(name, files)
-    strangers = sorted({path.partition("/")[0] for path in found} - {PACK, "components"})
-    if strangers:
-        raise ContentError(
-            f"the policy pack imports {', '.join(strangers)}, which is not part of its archive"
-        )
     return found
 
 
-def _imports(source: bytes) -> Iterator[str]:
+def imports(source: bytes) -> Iterator[str]:
+    """What a module imports, wherever in it."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

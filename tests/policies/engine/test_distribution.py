@@ -94,6 +94,12 @@ def checker(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return programs
 
 
+@pytest.fixture(scope="module")
+def runner(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The temporary folder of one runner, on which the action may run twice."""
+    return tmp_path_factory.mktemp("runner")
+
+
 def test_a_foreign_program_is_refused_by_the_archives_pack_and_passes_once_it_is_mended(
     engine: Engine, pack: Path
 ) -> None:
@@ -137,8 +143,8 @@ def test_the_hooks_command_judges_the_folders_that_its_arguments_name(
 
 
 @pytest.mark.parametrize(("manifest", "status"), [(MANIFEST, 1), (GOOD, 0)], ids=["bad", "good"])
-def test_the_actions_step_judges_gives_its_status_and_takes_names_with_blanks_apart(
-    manifest: str, status: int, tmp_path: Path
+def test_the_actions_step_judges_and_gives_its_status(
+    manifest: str, status: int, runner: Path, tmp_path: Path
 ) -> None:
     action = ROOT / ".github" / "actions" / "policies-check"
     (tmp_path / "policies").mkdir()
@@ -150,7 +156,7 @@ def test_the_actions_step_judges_gives_its_status_and_takes_names_with_blanks_ap
         cwd=tmp_path,
         GITHUB_ACTION_PATH=str(action),
         GITHUB_OUTPUT=str(tmp_path / "outputs"),
-        RUNNER_TEMP=str(tmp_path / "temporary"),
+        RUNNER_TEMP=str(runner),
         PYTHON=str(Path(sys.executable).resolve()),
         PATHS="a.yaml\nb.yaml",
         TENANTS="agents shop",
