@@ -149,3 +149,14 @@ def test_the_job_that_writes_a_release_runs_no_code_of_the_repository() -> None:
         "actions/download-artifact"
     ]
     assert not any("make" in step.get("run", "") or "python" in step.get("run", "") for step in publish.steps)
+
+
+@pytest.mark.parametrize("file", ACTIONS, ids=lambda file: str(file.parent.name))
+def test_an_action_of_ours_declares_the_inputs_that_it_uses(file: Path) -> None:
+    """actionlint reads only those that a workflow of this repository uses."""
+    raw = read(file)
+    used = set(re.findall(r"\binputs\.([\w-]+)", file.read_text(encoding="utf-8")))
+    assert used == set(raw["inputs"])
+    assert all(step.get("shell") == "bash" for step in raw["runs"]["steps"] if "run" in step)
+    steps_named = set(re.findall(r"\bsteps\.(\w+)\.", file.read_text(encoding="utf-8")))
+    assert steps_named <= {step.get("id") for step in raw["runs"]["steps"]}
