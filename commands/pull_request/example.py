@@ -16,7 +16,7 @@ diff --git head/dev/2-v1-resourcequota-quagga-shared-observability-pods.yaml
 new file mode 100644
 --- /dev/null
 +++ head/dev/2-v1-resourcequota-quagga-shared-observability-pods.yaml
-@@ -0,0 +1,8 @@
+@@ -0,0 +1,9 @@
 +apiVersion: v1
 +kind: ResourceQuota
 +metadata:
