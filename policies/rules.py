@@ -14,6 +14,7 @@ from policies import (
     tenant_daemonset,
     tenant_default_namespace,
     tenant_host_access,
+    tenant_label_lookalike,
     tolerations,
 )
 from policies.rule import Rule
@@ -26,6 +27,7 @@ RULES: tuple[Rule, ...] = (
     tenant_cluster_pod_list.RULE,
     tenant_host_access.RULE,
     tenant_default_namespace.RULE,
+    tenant_label_lookalike.RULE,
     pod_slots.RULE,
     duplicate_agents.RULE,
     memory_hpa.RULE,

@@ -17,6 +17,7 @@ from components.cluster.kubectl import ClusterUnreachableError, Kubectl
 from components.cluster.live import Live, LiveNamespace, is_stricter
 from components.cluster.lost_state import refuse_lost_state
 from components.cluster.ownership import foreign_objects
+from components.label_keys import mistaken_for
 from components.settings.load import ALREADY_SHOWN
 from components.settings.mistakes import Mistake, SettingsError
 from components.settings.model import (
@@ -191,6 +192,7 @@ def _namespaces(settings: Settings, live: Live, stack: str) -> Iterator[Mistake]
                 continue
             yield from _existing_namespace(path, namespace, found, tenant.namespace, stack)
             yield from _foreign_labels(path, namespace, found, tenant.labels)
+            yield from _lookalikes(path, namespace, found)
 
 
 def _existing_namespace(
@@ -238,6 +240,17 @@ def _foreign_labels(
                 f"is somebody else's label on namespace '{namespace}' already, with another value: it would be changed "
                 "now and be gone when the tenant is removed",
                 "Leave it out, or write the value that it has",
+            )
+
+
+def _lookalikes(path: str, namespace: str, found: LiveNamespace) -> Iterator[Mistake]:
+    for key in found.labels:
+        if ours := mistaken_for(key):
+            yield Mistake(
+                path,
+                f"namespace '{namespace}' has the label {key}, which Alloy and Prometheus read as {ours}: which of the "
+                "two counts is chance, so its lines and samples could become another tenant's",
+                f"Take it off: kubectl label namespace {namespace} {key}-",
             )
 
 

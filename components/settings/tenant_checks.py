@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from components.label_keys import mistaken_for
 from components.names import PREFIX
 from components.settings.mistakes import Mistake
 from components.settings.raw import Raw, is_off, mapping
@@ -119,4 +120,10 @@ def labels(path: str, tenant: Raw) -> Iterator[Mistake]:
                 f'{path}.labels["{key}"]',
                 f"labels of {domain} are not a tenant's to choose",
                 "Use a domain of your own",
+            )
+        elif ours := mistaken_for(str(key)):
+            yield Mistake(
+                f'{path}.labels["{key}"]',
+                f"is read as {ours} by Alloy and Prometheus: which of the two counts is chance",
+                "Use a key of another name",
             )

@@ -9,12 +9,12 @@ at both ends, and `.` matches a newline too.
 """
 
 import json
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from components import names
+from components.label_keys import discovered
 
 Action = Literal["replace", "keep", "drop", "labeldrop"]
 
@@ -72,12 +72,12 @@ def alloy_value(value: str | list[str]) -> str:
 
 
 def meta(kind: str, key: str) -> str:
-    """The discovery label of a Kubernetes label or annotation: every other character becomes `_`.
+    """The discovery label of a Kubernetes label or annotation.
 
-    So different keys can end in one name (`shared-observability/tenant` and `shared.observability/tenant`), and which
-    of them wins is random: admission guards whatever ends in our names, not only our own keys.
+    Different keys can end in one name (`shared-observability/tenant` and `shared.observability/tenant`), and which of
+    them wins is random: the rule `tenant-label-lookalike`, the settings and preflight refuse what ends in our names.
     """
-    return f"__meta_kubernetes_{kind}_{re.sub(r'[^a-zA-Z0-9_]', '_', key)}"
+    return f"__meta_kubernetes_{kind}_{discovered(key)}"
 
 
 def keep(label: str, regex: str) -> Rule:

@@ -5,6 +5,10 @@ apiVersion: v1
 kind: Namespace
 metadata: {name: shop, labels: {shared-observability/tenant: shop, pod-security.kubernetes.io/enforce: privileged}}
 ---
+apiVersion: v1
+kind: Namespace
+metadata: {name: guest, labels: {shared.observability/tenant: shop}}
+---
 apiVersion: apps/v1
 kind: DaemonSet
 metadata: {name: alloy, namespace: shop}
@@ -82,6 +86,7 @@ RULES_THAT_FAIL = {
     "tenant-daemonset",
     "tenant-cluster-pod-list",
     "tenant-host-access",
+    "tenant-label-lookalike",
     "pod-slots",
     "duplicate-agents",
     "memory-hpa",
@@ -159,6 +164,10 @@ kind: Namespace
 metadata:
   name: shop
   labels: {shared-observability/tenant: shop, pod-security.kubernetes.io/enforce: "<unknown>:restricted"}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: guest, labels: "<unknown>:{team: guests}"}
 ---
 apiVersion: apps/v1
 kind: DaemonSet

@@ -86,6 +86,15 @@ def test_a_label_that_somebody_else_gave_another_value_is_not_overwritten(
         assert checked(WITH_LABEL, cluster).identity == UID
 
 
+@pytest.mark.parametrize("key", ["shared.observability/tenant", "shared-observability_metrics"])
+def test_a_label_that_discovery_reads_as_ours_is_refused_with_the_command_that_takes_it_off(key: str) -> None:
+    labels = {key: "billing", names.TENANT_LABEL: "shop"}
+    found = mistakes(ON_CLUSTER, live({"shop": LiveNamespace(labels=labels)}))
+    assert list(found) == ["tenants.shop"]
+    assert f"has the label {key}" in found["tenants.shop"]
+    assert f"kubectl label namespace shop {key}-" in found["tenants.shop"]
+
+
 # --- Pod Security ----------------------------------------------------------------------------------------------------
 
 

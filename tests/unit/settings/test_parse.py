@@ -96,6 +96,12 @@ WRONG: list[tuple[str, Any, str, str]] = [
         f'tenants.shop.labels["{PROJECT}/tenant"]',
         "domain",
     ),
+    (
+        "tenants.shop.labels",
+        {f"{PROJECT}_tenant": "billing"},
+        f'tenants.shop.labels["{PROJECT}_tenant"]',
+        f"read as {PROJECT}/tenant",
+    ),
     ("tenants.shop.namespaces", {"kube-system": {}}, "tenants.shop.namespaces.kube-system", "reserved"),
     ("tenants.shop.namespaces", {"observability": {}}, "tenants.shop.namespaces.observability", "reserved"),
     ("tenants.default", {"pods": 5}, "tenants.default", "reserved"),
