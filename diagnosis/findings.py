@@ -16,7 +16,7 @@ from components.settings.model import Settings
 from components.tenant.signals import own_workloads
 from diagnosis.finding import Finding, remedy_for
 from diagnosis.pods import is_going, is_ready, node_of, reason_of
-from diagnosis.snapshot import REFUSED, Object, Snapshot, is_own
+from diagnosis.snapshot import REFUSED, Object, Snapshot, is_own, when
 
 SHOWN_NODES = 5
 # How long the kubelet waits before it tries again: the same reason, at another moment.
@@ -177,13 +177,29 @@ def _claims(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _tenants(snapshot: Snapshot) -> Iterator[Finding]:
-    """Pods that a tenant's quota or Pod Security level refuses: theirs to mend, but they will ask."""
-    for event in snapshot.events:
-        about = event["involvedObject"]
-        if about.get("namespace") in (names.LAYER_NAMESPACE, names.NODES_NAMESPACE) or is_own(about):
-            continue
-        subject = f"{about['kind']} {about['namespace']}/{about['name']}"
-        yield Finding(subject, "", event["message"], remedy_for(event["message"], subject), tenant=True)
+    """Pods that a tenant's quota or Pod Security level refuses now: theirs to mend, but they will ask.
+
+    An event stays for an hour. Of each workload the last refusal counts, unless a pod of it was made after that.
+    """
+    made = {_workload(event): when(event) for event in sorted(snapshot.made, key=when)}
+    refusals = {_workload(event): event for event in sorted(snapshot.events, key=when) if _is_tenants(event)}
+    for workload, event in refusals.items():
+        if when(event) >= made.get(workload, ""):
+            about = event["involvedObject"]
+            subject = f"{about['kind']} {about['namespace']}/{about['name']}"
+            yield Finding(subject, "", event["message"], remedy_for(event["message"], subject), tenant=True)
+
+
+def _is_tenants(event: Object) -> bool:
+    about = event["involvedObject"]
+    return about.get("namespace") not in (names.LAYER_NAMESPACE, names.NODES_NAMESPACE) and not is_own(about)
+
+
+def _workload(event: Object) -> tuple[str, str, str]:
+    """What makes the pods: for a ReplicaSet its Deployment, whose mended version is another ReplicaSet."""
+    about = event["involvedObject"]
+    kind, name = str(about["kind"]), str(about["name"])
+    return kind, str(about.get("namespace", "")), name.rpartition("-")[0] if kind == "ReplicaSet" else name
 
 
 def _missing(subject: str) -> Finding:

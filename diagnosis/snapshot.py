@@ -12,6 +12,7 @@ Object = Mapping[str, Any]
 KINDS = "daemonsets,deployments,replicasets,pods,persistentvolumeclaims,services"
 # Of a tenant's namespace only what tells why its pods are refused: they are the team's own, and may be many.
 REFUSED = "FailedCreate"
+MADE = "SuccessfulCreate"
 # What tenant stacks run in these namespaces; all of it is named and labelled after these.
 OWN = (COLLECTOR, TENANT_GRAFANA)
 OWN_SELECTOR = f"app.kubernetes.io/name in ({', '.join(OWN)})"
@@ -27,12 +28,14 @@ class Snapshot:
         objects: the layer's objects, of both its namespaces, and the workloads of tenant stacks.
         events: warnings in the layer's namespaces and about those workloads, and refused pods in the tenants'.
         namespaces: the layer's namespaces that exist.
+        made: events of pods that were made in the tenants' namespaces; read only where some were refused.
     """
 
     nodes: Sequence[Object]
     objects: Sequence[Object]
     events: Sequence[Object]
     namespaces: frozenset[str]
+    made: Sequence[Object] = ()
 
     def of_kind(self, kind: str) -> Iterator[Object]:
         """The layer's objects of one kind."""
@@ -46,10 +49,11 @@ class Snapshot:
             if event["involvedObject"].get("uid") == item["metadata"]["uid"]
             and reason in ("", event.get("reason", ""))
         ]
-        return sorted(about, key=_when)
+        return sorted(about, key=when)
 
 
-def _when(event: Object) -> str:
+def when(event: Object) -> str:
+    """The moment of an event, the last one if it stands for several; such texts sort as time does."""
     return str(event.get("lastTimestamp") or event.get("eventTime") or event["metadata"]["creationTimestamp"])
 
 
@@ -62,6 +66,9 @@ def take(kubectl: Kubectl, settings: Settings) -> Snapshot:
     ours = (LAYER_NAMESPACE, NODES_NAMESPACE)
     tenants = [n for name, tenant in settings.tenants.items() for n in tenant.namespaces or (name,)]
     warnings = kubectl.objects("events", "--all-namespaces", "--field-selector", "type=Warning")
+    events = [event for event in warnings if _matters(event, ours, tenants)]
+    refused = any(event["metadata"]["namespace"] in tenants for event in events)
+    made = ("events", "--all-namespaces", "--field-selector", f"reason={MADE}")
     nodes_and_namespaces = kubectl.objects("nodes,namespaces")
     return Snapshot(
         nodes=[item for item in nodes_and_namespaces if item["kind"] == "Node"],
@@ -69,9 +76,12 @@ def take(kubectl: Kubectl, settings: Settings) -> Snapshot:
             *(item for namespace in ours for item in kubectl.objects(KINDS, "--namespace", namespace)),
             *kubectl.objects(OWN_KINDS, "--all-namespaces", "--selector", OWN_SELECTOR),
         ],
-        events=[event for event in warnings if _matters(event, ours, tenants)],
+        events=events,
         namespaces=frozenset(ours)
         & {item["metadata"]["name"] for item in nodes_and_namespaces if item["kind"] == "Namespace"},
+        made=[event for event in kubectl.objects(*made) if event["metadata"]["namespace"] in tenants]
+        if refused
+        else [],
     )
 
 
