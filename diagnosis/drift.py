@@ -14,6 +14,7 @@ from typing import Any
 from typing_extensions import override
 
 from components.names import CREATED_LABEL
+from components.quantities import parse
 
 Manifest = Mapping[str, Any]
 # By which the engine marks a secret value in an exported state.
@@ -23,9 +24,6 @@ _WHOLE = ("data", "binaryData", "hard", "rules", "subjects", "roleRef", "podSele
 UNFINISHED = "its last rollout did not end; the next deployment goes on with it"
 _INDEX = re.compile(r"\[\d+\]$")
 _SHOWN = 60
-_QUANTITY = re.compile(r"^([0-9]+(?:\.[0-9]+)?)(m|k|Ki|M|Mi|G|Gi|T|Ti)?$")
-_UNITS = {"": 1.0, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
-_UNITS |= {f"{unit}i": float(1024**power) for power, unit in enumerate("KMGT", start=1)}
 
 
 @dataclass(frozen=True, order=True)
@@ -182,14 +180,9 @@ def _equal(wanted: Any, found: Any) -> bool:
     if not wanted and not found:
         return True
     if isinstance(wanted, str) and isinstance(found, str):
-        one, other = _quantity(wanted), _quantity(found)
+        one, other = parse(wanted), parse(found)
         return wanted == found or (one is not None and one == other)
     return bool(wanted == found)
-
-
-def _quantity(text: str) -> float | None:
-    match = _QUANTITY.fullmatch(text)
-    return float(match[1]) * _UNITS[match[2] or ""] if match else None
 
 
 def _told(value: Any, secret: bool) -> str:

@@ -10,9 +10,10 @@ from typing import Any
 
 from components import names
 from components.cluster import node_groups
-from components.cluster.placement import COMPUTE_TYPE_LABEL, HARD_EFFECTS, OS_LABEL, for_node_agents
+from components.cluster.placement import COMPUTE_TYPE_LABEL, OS_LABEL, for_node_agents
 from components.layer import parts
 from components.settings.model import Settings
+from components.taints import is_hard
 from components.tenant.signals import own_workloads
 from diagnosis.finding import Finding, remedy_for
 from diagnosis.pods import is_going, is_ready, node_of, reason_of
@@ -115,7 +116,7 @@ def _tainted(subject: str, node: Object, group: str, settings: Settings) -> Find
     tolerated = {(t.key, t.value, t.effect) for t in for_node_agents(settings.cluster).tolerations}
     for taint in node["spec"].get("taints") or []:
         key, value, effect = taint["key"], taint.get("value", ""), taint["effect"]
-        if effect in HARD_EFFECTS and (key, value, effect) not in tolerated:
+        if is_hard(effect) and (key, value, effect) not in tolerated:
             if key.startswith("node.kubernetes.io/"):
                 return _told(subject, f"the node is NotReady: taint {key}:{effect}", f"Node /{name}", name)
             return Finding(

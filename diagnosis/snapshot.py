@@ -7,6 +7,7 @@ from typing import Any
 from components.cluster.kubectl import Kubectl
 from components.names import COLLECTOR, LAYER_NAMESPACE, NODES_NAMESPACE, TENANT_GRAFANA
 from components.settings.model import Settings
+from components.settings.tenant import namespaces_of
 
 Object = Mapping[str, Any]
 KINDS = "daemonsets,deployments,replicasets,pods,persistentvolumeclaims,services"
@@ -64,7 +65,7 @@ def take(kubectl: Kubectl, settings: Settings) -> Snapshot:
         ClusterUnreachableError: if it does not answer.
     """
     ours = (LAYER_NAMESPACE, NODES_NAMESPACE)
-    tenants = [n for name, tenant in settings.tenants.items() for n in tenant.namespaces or (name,)]
+    tenants = [n for name, tenant in settings.tenants.items() for n in namespaces_of(name, tenant)]
     warnings = kubectl.objects("events", "--all-namespaces", "--field-selector", "type=Warning")
     events = [event for event in warnings if _matters(event, ours, tenants)]
     refused = any(event["metadata"]["namespace"] in tenants for event in events)

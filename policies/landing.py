@@ -11,12 +11,12 @@ from typing import Any
 
 from components.cluster.node_groups import LABELS, selector
 from components.settings.model import NodeGroup
+from components.taints import is_hard
 from policies.affinity import Demand, demands
 from policies.pods import Pod
 from policies.values import Field, Truth, all_of, any_of, negate
 
 OS, INSTANCE_TYPE = "kubernetes.io/os", "node.kubernetes.io/instance-type"
-HARD_EFFECTS = ("NoSchedule", "NoExecute")
 
 Taint = tuple[str, str, str]
 """Key, value and effect."""
@@ -46,7 +46,7 @@ def of_group(name: str, group: NodeGroup) -> NodeKind:
     labels |= {OS: frozenset({"linux"}), known.key: frozenset(known.values)}
     if group.instance_types:
         labels[INSTANCE_TYPE] = frozenset(group.instance_types)
-    taints = tuple((t.key, t.value, t.effect) for t in group.taints if t.effect in HARD_EFFECTS)
+    taints = tuple((t.key, t.value, t.effect) for t in group.taints if is_hard(t.effect))
     return NodeKind(name, labels, taints)
 
 
@@ -57,7 +57,7 @@ def of_node(raw: Mapping[str, Any]) -> NodeKind:
     taints = tuple(
         (taint["key"].text or "", taint["value"].text or "", taint["effect"].text or "")
         for taint in node.at("spec", "taints").items()
-        if taint["effect"].text in HARD_EFFECTS
+        if is_hard(taint["effect"].text)
     )
     return NodeKind(node.at("metadata", "name").text or "", labels, taints, all_labels=True)
 

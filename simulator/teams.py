@@ -1,6 +1,7 @@
 """The app teams of a simulated cluster: the namespaces that tenants adopt, with one small Deployment in each."""
 
 from components.settings.model import Settings
+from components.settings.tenant import namespaces_of
 from simulator.api import Object
 
 REPLICAS = 2
@@ -13,7 +14,7 @@ def namespaces(settings: Settings) -> list[str]:
         namespace
         for name, tenant in settings.tenants.items()
         if tenant.namespace == "adopt"
-        for namespace in (tenant.namespaces or (name,))
+        for namespace in namespaces_of(name, tenant)
     ]
 
 

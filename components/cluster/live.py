@@ -19,6 +19,7 @@ from components.names import (
     TENANT_GRAFANA,
 )
 from components.settings.model import Settings
+from components.settings.tenant import namespaces_of
 
 REPEATED = "pods of the same names and faults as in another namespace here"
 # Of kinds that a cluster has many of, Secrets above all, only those of our names are read.
@@ -162,7 +163,7 @@ def _unfit_pods(
     """Asks the API server, by a dry run, which pods the wanted level would not admit, where it is stricter than now."""
     wanted: dict[str, list[str]] = {}
     for name, tenant in settings.tenants.items():
-        for namespace in tenant.namespaces or (name,):
+        for namespace in namespaces_of(name, tenant):
             now = (
                 _labels(namespaces[namespace]).get(POD_SECURITY_LABEL, "")
                 if namespace in namespaces

@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from components.cluster import pod_slots
 from components.settings.model import Cluster, NodeGroup, NodeRange, Selector
+from components.taints import is_hard
 
 # The label that each kind of group puts on its nodes, with the group's name as value.
 LABELS = {
@@ -39,7 +40,7 @@ def allowed_groups(cluster: Cluster, runs_on: Collection[str]) -> tuple[str, ...
 
 def is_tainted(group: NodeGroup) -> bool:
     """Whether pods without tolerations are kept out."""
-    return any(taint.effect != "PreferNoSchedule" for taint in group.taints)
+    return any(is_hard(taint.effect) for taint in group.taints)
 
 
 def max_pods(group: NodeGroup) -> int:

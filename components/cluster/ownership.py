@@ -10,6 +10,7 @@ from components import names
 from components.cluster.live import Live, ObjectRef
 from components.settings.mistakes import Mistake
 from components.settings.model import Settings
+from components.settings.tenant import namespaces_of
 
 
 def cluster_scoped() -> list[ObjectRef]:
@@ -51,11 +52,11 @@ def foreign_objects(settings: Settings, live: Live, stack: str) -> Iterator[Mist
     for ref in cluster_scoped():
         if ref in live.owners and live.owners[ref] != stack:
             yield _foreign(ref, live.owners[ref], stack, "layer")
-    for tenant, settings_of in settings.tenants.items():
-        for namespace in settings_of.namespaces or (tenant,):
+    for name, tenant in settings.tenants.items():
+        for namespace in namespaces_of(name, tenant):
             for ref in in_tenant_namespace(namespace):
                 if ref in live.owners and live.owners[ref] != stack:
-                    yield _foreign(ref, live.owners[ref], stack, f"tenants.{tenant}")
+                    yield _foreign(ref, live.owners[ref], stack, f"tenants.{name}")
 
 
 def _foreign(ref: ObjectRef, owner: str, stack: str, path: str) -> Mistake:

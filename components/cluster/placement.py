@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 from components.cluster import node_groups
 from components.settings.model import Cluster, NodeGroup, Taint
+from components.taints import is_hard
 
 OS_LABEL = "kubernetes.io/os"
 COMPUTE_TYPE_LABEL = "eks.amazonaws.com/compute-type"
-# Taints of these effects keep a pod off a node; PreferNoSchedule only makes the scheduler prefer another one.
-HARD_EFFECTS = ("NoSchedule", "NoExecute")
 
 
 @dataclass(frozen=True, order=True)
@@ -79,6 +78,6 @@ def _placement(
         Toleration(taint.key, taint.value, taint.effect)
         for group in groups.values()
         for taint in taints(group)
-        if taint.effect in HARD_EFFECTS
+        if is_hard(taint.effect)
     }
     return Placement(terms, tuple(sorted(tolerations)))

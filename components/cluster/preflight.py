@@ -18,6 +18,7 @@ from components.cluster.live import Live, LiveNamespace, is_stricter
 from components.cluster.lost_state import refuse_lost_state
 from components.cluster.ownership import foreign_objects
 from components.label_keys import mistaken_for
+from components.quantities import mebibytes
 from components.settings.load import ALREADY_SHOWN
 from components.settings.mistakes import Mistake, SettingsError
 from components.settings.model import (
@@ -28,6 +29,7 @@ from components.settings.model import (
     S3Store,
     Settings,
 )
+from components.settings.tenant import namespaces_of
 
 RENDERED = "rendered"
 """Identity of a target that is no cluster."""
@@ -148,14 +150,6 @@ def _target(
         )
 
 
-UNITS = {"Mi": 1, "Gi": 1024, "Ti": 1024 * 1024}
-
-
-def mebibytes(size: str) -> int:
-    """A size such as `50Gi` in MiB; 0 for a unit that this project never writes."""
-    return int(size[:-2]) * UNITS[size[-2:]] if size[-2:] in UNITS and size[:-2].isdigit() else 0
-
-
 def volumes(settings: Settings) -> dict[str, tuple[str, str]]:
     """Size and setting of each volume, by the name of its claim."""
     layer, found = settings.layer, {}
@@ -179,7 +173,7 @@ def _volumes(settings: Settings, live: Live | None, outputs: Mapping[str, Any]) 
 
 def _namespaces(settings: Settings, live: Live, stack: str) -> Iterator[Mistake]:
     for name, tenant in settings.tenants.items():
-        for namespace in tenant.namespaces or (name,):
+        for namespace in namespaces_of(name, tenant):
             path = f"tenants.{name}"
             found = live.namespaces.get(namespace)
             if found is None:
@@ -290,7 +284,7 @@ def _pod_security(settings: Settings, live: Live | None) -> Iterator[tuple[str, 
     for name, tenant in settings.tenants.items():
         if tenant.pod_security == "keep":
             continue
-        for namespace in tenant.namespaces or (name,):
+        for namespace in namespaces_of(name, tenant):
             found = live.namespaces.get(namespace, LiveNamespace()) if live else LiveNamespace()
             if names.POD_SECURITY_LABEL not in found.foreign_labels or is_stricter(
                 tenant.pod_security, found.level

@@ -13,6 +13,7 @@ from components.names import LAYER_NAMESPACE, NODES_NAMESPACE, PLATFORM_TENANT
 from components.settings import oauth, tenant_checks
 from components.settings.mistakes import THIS_ENVIRONMENT, Mistake, closest
 from components.settings.raw import HOURS, Raw, hours, is_off, mapping, texts
+from components.taints import is_hard
 
 RESERVED_NAMESPACES = ("default", LAYER_NAMESPACE, NODES_NAMESPACE)
 # Tenants of the stores that are not app teams: namespaces without a tenant, and the layer's own credentials.
@@ -113,7 +114,7 @@ def _runs_on(path: str, section: Raw, groups: Raw) -> Iterator[Mistake]:
 def _hard_taints(group: Any) -> bool:
     taints = mapping(group).get("taints")
     items = taints if isinstance(taints, list) else []
-    return any(mapping(taint).get("effect") != "PreferNoSchedule" for taint in items)
+    return any(is_hard(mapping(taint).get("effect")) for taint in items)
 
 
 def _log_retention(path: str, section: Raw, key: str = "retention") -> Iterator[Mistake]:

@@ -102,3 +102,8 @@ class Tenant(Model):
         le=1_000_000,
         description="raised by one, it revokes the tenant's tokens and no other's",
     )
+
+
+def namespaces_of(name: str, tenant: Tenant) -> tuple[str, ...]:
+    """A tenant's namespaces, as written; one of its own name if it names none."""
+    return tuple(tenant.namespaces) or (name,)

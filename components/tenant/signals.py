@@ -5,12 +5,12 @@ from components.grafana import sources
 from components.grafana.sources import Source
 from components.layer import credentials
 from components.settings.model import MetricsStore, Settings
-from components.settings.tenant import Tenant
+from components.settings.tenant import Tenant, namespaces_of
 
 
 def home_namespace(name: str, tenant: Tenant) -> str:
     """The first of its namespaces by name: there are its Grafana and its token to read with."""
-    return min(tenant.namespaces, default=name)
+    return min(namespaces_of(name, tenant))
 
 
 def sources_of(tenant: Tenant) -> list[Source]:
@@ -23,7 +23,7 @@ def own_workloads(settings: Settings) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for name, tenant in settings.tenants.items():
         if tenant.logs == "api":
-            found += [(namespace, names.COLLECTOR) for namespace in tenant.namespaces or (name,)]
+            found += [(namespace, names.COLLECTOR) for namespace in namespaces_of(name, tenant)]
         if tenant.dashboards is not False and sources_of(tenant):
             found.append((home_namespace(name, tenant), names.TENANT_GRAFANA))
     return found

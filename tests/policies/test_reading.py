@@ -7,8 +7,8 @@ from pulumi_policy import proxy
 from pulumi_policy.proxy import unknown_checking_proxy
 from pulumi_policy.secret import Secret
 
+from components.quantities import parse
 from policies.props import SECRET_SIGNATURE, SENTINELS, SIGNATURE_KEY, plain
-from policies.quantities import parse
 from policies.selectors import selector_matches
 from policies.values import UNKNOWN, Field, all_of, any_of, contains, join, negate
 

@@ -6,6 +6,7 @@ from itertools import islice
 
 from components.cluster import node_groups
 from components.cluster.remedies.problem import Change, Problem, Remedy, first_else
+from components.taints import is_hard
 
 
 def other_groups(problem: Problem) -> Iterator[Remedy]:
@@ -50,8 +51,6 @@ def _also_on(problem: Problem, paths: list[tuple[str, ...]], groups: list[str]) 
         part = problem.settings.layer if path[0] == "layer" else problem.settings.tenants[path[1]]
         allowed = node_groups.allowed_groups(problem.settings.cluster, part.runs_on)
         changes.append(Change(path, part.runs_on or allowed, (*allowed, *groups)))
-    taints = sorted(
-        {t.key for name in groups for t in problem.group(name).taints if t.effect != "PreferNoSchedule"}
-    )
+    taints = sorted({t.key for name in groups for t in problem.group(name).taints if is_hard(t.effect)})
     note = f"the pods must tolerate the taint {', '.join(taints)}" if taints else ""
     yield from problem.remedy("other groups", changes, note=note)

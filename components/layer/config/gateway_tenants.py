@@ -7,6 +7,7 @@ gone.
 from collections.abc import Mapping
 
 from components.settings.model import Settings
+from components.settings.tenant import namespaces_of
 
 WITHOUT_LOGS_FILE = "without-logs.map"
 
@@ -21,7 +22,7 @@ def namespaces(settings: Settings) -> dict[str, tuple[str, ...]]:
     if settings.layer.metrics == "off":
         return {}
     return {
-        name: tuple(sorted(tenant.namespaces)) or (name,)
+        name: tuple(sorted(namespaces_of(name, tenant)))
         for name, tenant in sorted(settings.tenants.items())
         if tenant.metrics
     }

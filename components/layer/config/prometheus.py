@@ -3,12 +3,12 @@
 Checked against docs/configuration/configuration.md of Prometheus 3.16; tests run promtool and a real server.
 """
 
-import re
 from collections.abc import Mapping
 
 from components import names
 from components.layer.config import scrape_jobs
 from components.layer.config.yaml_text import to_yaml
+from components.quantities import mebibytes
 from components.settings.model import Settings
 
 # What the pod mounts and passes.
@@ -36,7 +36,6 @@ READY_COMMAND = (
 # Share of the volume that blocks may take: the rest is for the write-ahead log and for compaction, which writes the new
 # block before it deletes the old ones (docs/storage.md advises 80 to 85 %).
 BLOCKS_SHARE = 0.8
-_UNITS = {"Mi": 1, "Gi": 1024, "Ti": 1024 * 1024}
 
 
 def prometheus_config(settings: Settings, *, pod_slots: int) -> str:
@@ -81,7 +80,7 @@ def _timeout(interval: str) -> str:
 
 def _blocks(storage: str) -> str:
     """The volume's share for blocks in Prometheus' units, which count in powers of two: 50Gi -> 40960MB."""
-    match = re.fullmatch("([0-9]+)(Mi|Gi|Ti)", storage)
-    if match is None:
+    size = mebibytes(storage)
+    if not size:
         raise ValueError("layer.metrics.storage is no size in Mi, Gi or Ti")
-    return f"{int(int(match[1]) * _UNITS[match[2]] * BLOCKS_SHARE)}MB"
+    return f"{int(size * BLOCKS_SHARE)}MB"

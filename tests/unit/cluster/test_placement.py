@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from components.cluster import node_groups
 from components.cluster.placement import (
-    HARD_EFFECTS,
     OS_LABEL,
     Placement,
     Toleration,
@@ -16,6 +15,7 @@ from components.cluster.placement import (
     for_pods,
 )
 from components.settings.model import Cluster, NodeGroup
+from components.taints import is_hard
 from tests.unit.components.scheduling import FARGATE, LINUX, Node, NodeTaint, lands
 
 FAST = settings(deadline=None, max_examples=75)
@@ -144,7 +144,7 @@ def test_no_toleration_is_there_without_a_taint_that_needs_it(cluster: Cluster) 
             for name, group in cluster.node_groups.items()
         ), f"nothing needs {surplus}"
         assert surplus.key
-        assert surplus.effect in HARD_EFFECTS
+        assert is_hard(surplus.effect)
     assert len(placement.tolerations) == len(set(placement.tolerations))
 
 
@@ -173,7 +173,7 @@ def test_pods_land_on_ready_nodes_of_exactly_the_groups_that_they_may_use(
         Toleration(taint.key, taint.value, taint.effect)
         for name in allowed
         for taint in cluster.node_groups[name].taints
-        if taint.effect in HARD_EFFECTS
+        if is_hard(taint.effect)
     }
 
 
