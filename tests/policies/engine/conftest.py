@@ -85,8 +85,15 @@ class Run:
 class Engine:
     """A throw-away project with a file backend."""
 
-    def __init__(self, folder: Path, template: Path | None = None, *, passphrase: str = "public") -> None:
-        self.folder, self.passphrase = folder, passphrase
+    def __init__(
+        self,
+        folder: Path,
+        template: Path | None = None,
+        *,
+        passphrase: str = "public",
+        seconds: int = SECONDS,
+    ) -> None:
+        self.folder, self.passphrase, self.seconds = folder, passphrase, seconds
         if template:
             shutil.copytree(template, folder, symlinks=True, dirs_exist_ok=True)
             return
@@ -137,7 +144,7 @@ class Engine:
             input=stdin,
             capture_output=True,
             text=True,
-            timeout=SECONDS,
+            timeout=self.seconds,
             check=False,
         )
         return Run(done.returncode, done.stdout + done.stderr)
