@@ -52,6 +52,23 @@ cni = aws.eks.Addon(
     opts=mine,
 )
 taint = aws.eks.NodeGroupTaintArgs(key="dedicated", value=change.get("taint", "batch"), effect="NO_SCHEDULE")
+template = aws.ec2.LaunchTemplate(
+    "group",
+    block_device_mappings=[
+        aws.ec2.LaunchTemplateBlockDeviceMappingArgs(
+            device_name="/dev/xvda",
+            ebs=aws.ec2.LaunchTemplateBlockDeviceMappingEbsArgs(
+                volume_size=int(change.get("disk", "50")), encrypted="true"
+            ),
+        )
+    ],
+    metadata_options=aws.ec2.LaunchTemplateMetadataOptionsArgs(http_tokens="required"),
+    tag_specifications=[
+        aws.ec2.LaunchTemplateTagSpecificationArgs(resource_type="instance", tags={"Name": "workers"})
+    ],
+    update_default_version=True,
+    opts=mine,
+)
 group = aws.eks.NodeGroup(
     "group",
     node_group_name="workers",
@@ -59,10 +76,26 @@ group = aws.eks.NodeGroup(
     node_role_arn=node_role.arn,
     subnet_ids=subnets,
     instance_types=[change.get("instanceType", "m5.large")],
+    launch_template=aws.eks.NodeGroupLaunchTemplateArgs(
+        id=template.id, version=template.latest_version.apply(str)
+    ),
     labels={"team": change.get("label", "a")},
     taints=[taint],
     scaling_config=aws.eks.NodeGroupScalingConfigArgs(desired_size=2, max_size=3, min_size=1),
     opts=pulumi.ResourceOptions(provider=provider, depends_on=[cni]),
+)
+aws.autoscaling.Tag(
+    "group",
+    autoscaling_group_name=group.resources[0].autoscaling_groups[0].name.apply(str),
+    tag=aws.autoscaling.TagTagArgs(key="pods", value="29", propagate_at_launch=False),
+    opts=mine,
+)
+aws.cloudwatch.LogGroup("cluster", name="/aws/eks/example/cluster", retention_in_days=30, opts=mine)
+aws.iam.OpenIdConnectProvider(
+    "cluster",
+    url=cluster.identities[0].oidcs[0].issuer.apply(str),
+    client_id_lists=["sts.amazonaws.com"],
+    opts=mine,
 )
 agent = aws.eks.Addon(
     "agent",

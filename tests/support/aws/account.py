@@ -70,7 +70,7 @@ class Account:
                     service,
                     region_name=region,
                     endpoint_url=self.endpoint,
-                    config=Config(retries={"max_attempts": 1}),
+                    config=Config(retries={"total_max_attempts": 1}),
                     **CREDENTIALS,
                 )
             return self._clients[key]
@@ -80,13 +80,19 @@ class Account:
 
         There is no API server then, and nobody who hears of node groups.
         """
-        for service in ("eks", "s3"):
+        for service in ("eks", "s3", "logs", "autoscaling"):
             for account in get_backend(service).values():
                 for backend in account.values():
                     backend.reset()
         for account in get_backend("iam").values():
             for backend in account.values():
+                backend.open_id_providers.clear()
                 backend.roles.clear()  # beside them, the policies of AWS stay: loading them takes its time too
+        for account in get_backend("ec2").values():
+            for backend in account.values():
+                backend.launch_templates.clear()
+                backend.launch_template_name_to_ids.clear()
+                backend.launch_template_insert_order.clear()
         settings.api_server = None
         listeners.clear()
         self.credentials_work = True
@@ -114,10 +120,16 @@ class Account:
     def holds(self) -> dict[str, list[str]]:
         """The names of all that a program of ours may leave: for asking whether anything is left."""
         eks, iam, s3 = self.client("eks"), self.client("iam"), self.client("s3")
+        ec2, logs, scaling = self.client("ec2"), self.client("logs"), self.client("autoscaling")
+        templates = ec2.describe_launch_templates()["LaunchTemplates"]
+        groups = scaling.describe_auto_scaling_groups()["AutoScalingGroups"]
         found: dict[str, list[str]] = {
             "clusters": list(eks.list_clusters()["clusters"]),
             "roles": [role["RoleName"] for role in iam.list_roles()["Roles"]],
             "buckets": [bucket["Name"] for bucket in s3.list_buckets()["Buckets"]],
+            "launch templates": [template["LaunchTemplateName"] for template in templates],
+            "log groups": [group["logGroupName"] for group in logs.describe_log_groups()["logGroups"]],
+            "scaling groups": [group["AutoScalingGroupName"] for group in groups],
         }
         return {kind: names for kind, names in found.items() if names}
 

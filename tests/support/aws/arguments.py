@@ -16,7 +16,8 @@ def of_create(client: Client, kind: Kind, inputs: Args, region: str) -> Args:
         RefusedError: AWS does not know an argument or its value, or one is missing; with its path.
     """
     shape = input_shape(client, kind.create)
-    given = _wrapped(kind, {key: v for key, v in inputs.items() if key not in kind.apart and key != "region"})
+    left_out = {*kind.apart, *kind.create_apart, "region"}
+    given = _wrapped(kind, {key: v for key, v in inputs.items() if key not in left_out})
     result: Args = {}
     for key, value in given.items():
         name = member(shape, key, kind.flat_renames())
@@ -43,7 +44,8 @@ def _wrapped(kind: Kind, given: Args) -> Args:
             given = {"bucket": given["bucket"], target: inside}
         elif "." in target and prop in given:
             outer, inner = target.split(".")
-            given = {**{k: v for k, v in given.items() if k != prop}, outer: {inner: given[prop]}}
+            rest = {key: value for key, value in given.items() if key != prop}
+            given = {**rest, outer: {**rest.get(outer, {}), inner: given[prop]}}
     return given
 
 

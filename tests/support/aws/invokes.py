@@ -53,6 +53,10 @@ def _cluster(clients: Clients, given: Args, _region: str) -> Args:
     }
 
 
+def _clusters(clients: Clients, _given: Args, region: str) -> Args:
+    return {"id": region, "names": clients("eks").list_clusters()["clusters"]}
+
+
 def _node_groups(clients: Clients, given: Args, region: str) -> Args:
     names = clients("eks").list_nodegroups(clusterName=given["clusterName"])["nodegroups"]
     return {"id": given["clusterName"], "names": names}
@@ -210,6 +214,16 @@ def _partition(_clients: Clients, _given: Args, _region: str) -> Args:
     return {"id": "aws", **names}
 
 
+def _oidc_provider(clients: Clients, given: Args, _region: str) -> Args:
+    host = given["url"].removeprefix("https://")
+    iam = clients("iam")
+    listed = [one["Arn"] for one in iam.list_open_id_connect_providers()["OpenIDConnectProviderList"]]
+    arn = next((arn for arn in listed if arn.endswith(f":oidc-provider/{host}")), None)
+    if arn is None:
+        raise RefusedError(f"finding IAM OIDC Provider by url ({given['url']}): not found")
+    return {"id": arn, "arn": arn, "url": host, "clientIdLists": [], "thumbprintLists": [], "tags": {}}
+
+
 def _bucket(clients: Clients, given: Args, region: str) -> Args:
     clients("s3").head_bucket(Bucket=given["bucket"])
     return {"id": given["bucket"], "arn": f"arn:aws:s3:::{given['bucket']}", "bucketRegion": region}
@@ -220,6 +234,8 @@ def _known(*arguments: str) -> frozenset[str]:
 
 
 INVOKES = {
+    "aws:eks/getClusters:getClusters": Invoke(_known(), _clusters),
+    "aws:iam/getOpenIdConnectProvider:getOpenIdConnectProvider": Invoke(_known("url"), _oidc_provider),
     "aws:eks/getCluster:getCluster": Invoke(_known("name"), _cluster),
     "aws:eks/getNodeGroups:getNodeGroups": Invoke(_known("clusterName"), _node_groups),
     "aws:eks/getNodeGroup:getNodeGroup": Invoke(_known("clusterName", "nodeGroupName"), _node_group),

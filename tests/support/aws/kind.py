@@ -7,7 +7,7 @@ from typing import Any
 from tests.support.aws.wire import Args
 
 Client = Any  # boto3 makes its clients' classes at run time
-# (client, old inputs, new inputs); the new ones also hold the resource's `_id` and `_arn`.
+# (client, old inputs, new inputs); the new ones also hold `_id`, `_arn`, and create's arguments, `_create`.
 Step = Callable[[Client, Args, Args], object]
 
 
@@ -28,10 +28,13 @@ class Kind:
         identifier: its id, a format string over the inputs and `r`, the answer to `create`.
         key: the arguments that find it again, from the inputs with the id at `_id`.
         delete_key: the same for `delete` where they differ.
+        complete: what further calls add to the description.
         found: the path of its description in the answer to `read`; empty where the answer is the description.
         renames: Pulumi's property to AWS's argument; `a.b` puts it into an object; `*` wraps all but the bucket.
         names: the property that the engine may name.
-        apart: inputs that are no argument of `create`.
+        inside: where in the description the dotted renames lead.
+        apart: inputs that are no argument of `create`, nor in the description.
+        create_apart: inputs that are no argument of `create`, but in the description.
         extra: further arguments of `create`, in AWS's form, from the inputs.
         after: further calls after `create`.
         updates: what changes a property in place.
@@ -48,10 +51,13 @@ class Kind:
     identifier: str
     key: Callable[[Args], Args]
     delete_key: Callable[[Args], Args] | None = None
+    complete: Callable[[Client, Args], Args] = nothing
     found: str = ""
     renames: Mapping[str, str] = field(default_factory=dict)
     names: str = ""
+    inside: str = ""
     apart: tuple[str, ...] = ()
+    create_apart: tuple[str, ...] = ()
     extra: Callable[[Args], Args] = nothing
     after: Step | None = None
     updates: Mapping[str, Step] = field(default_factory=dict)
@@ -82,6 +88,7 @@ class Kind:
 
 def operation_name(method: str) -> str:
     """botocore's operation for a boto3 method: create_addon -> CreateAddon."""
+    method = method.replace("open_id", "open_i_d")  # OpenIDConnectProvider
     return "".join(part.capitalize() for part in method.split("_"))
 
 

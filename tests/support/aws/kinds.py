@@ -1,6 +1,6 @@
-"""Every resource type that the stand-in knows; any other is refused. EKS's are in `kinds_eks.py`."""
+"""Every resource type that the stand-in knows; any other is refused. IAM and S3 are here, others in `kinds_*.py`."""
 
-from tests.support.aws import kinds_eks
+from tests.support.aws import kinds_compute, kinds_eks
 from tests.support.aws.kind import Client, Kind, as_pairs, removed
 from tests.support.aws.wire import Args, RefusedError
 
@@ -66,6 +66,21 @@ ROLE_POLICY_ATTACHMENT = Kind(
     delete_key=lambda i: {"RoleName": i["role"], "PolicyArn": i["policyArn"]},
     renames={"role": "RoleName"},
     present=lambda r, i: i["policyArn"] in [p["PolicyArn"] for p in r["AttachedPolicies"]],
+)
+
+OIDC_PROVIDER = Kind(
+    "iam",
+    "create_open_id_connect_provider",
+    "get_open_id_connect_provider",
+    "delete_open_id_connect_provider",
+    "{r[OpenIDConnectProviderArn]}",
+    key=lambda i: {"OpenIDConnectProviderArn": i["_id"]},
+    renames={"clientIdLists": "ClientIDList", "thumbprintLists": "ThumbprintList"},
+    # AWS answers with the URL less its scheme.
+    apart=("url",),
+    extra=lambda i: {"Url": i["url"]},
+    outputs=lambda _, i: {"arn": i["_id"], "url": i["url"]},
+    tagged=True,
 )
 
 # --- S3 ---
@@ -157,9 +172,11 @@ S3 = {
 }
 KINDS: dict[str, Kind] = {
     **kinds_eks.KINDS,
+    **kinds_compute.KINDS,
     "aws:iam/role:Role": ROLE,
     "aws:iam/rolePolicy:RolePolicy": ROLE_POLICY,
     "aws:iam/rolePolicyAttachment:RolePolicyAttachment": ROLE_POLICY_ATTACHMENT,
+    "aws:iam/openIdConnectProvider:OpenIdConnectProvider": OIDC_PROVIDER,
     **S3,
 }
 

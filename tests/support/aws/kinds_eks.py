@@ -84,6 +84,9 @@ CLUSTER = Kind(
         "vpcConfig": _cluster_network,
         "accessConfig": _access_mode,
         "version": lambda c, _, n: c.update_cluster_version(name=n["name"], version=n["version"]),
+        "deletionProtection": lambda c, _, n: c.update_cluster_config(
+            name=n["name"], deletionProtection=n.get("deletionProtection", False)
+        ),
         "enabledClusterLogTypes": lambda c, _, n: c.update_cluster_config(
             name=n["name"], logging=_logging(n)
         ),
@@ -126,6 +129,12 @@ def _group_setting(property_: str) -> Step:
     return lambda c, _, n: c.update_nodegroup_config(**_group_key(n), **{property_: n[property_]})
 
 
+def _group_version(client: Client, _old: Args, new: Args) -> None:
+    """New nodes in place of the old ones."""
+    given = {key: new[key] for key in ("version", "launchTemplate") if key in new}
+    client.update_nodegroup_version(**_group_key(new), **given)
+
+
 NODE_GROUP = Kind(
     "eks",
     "create_nodegroup",
@@ -141,6 +150,7 @@ NODE_GROUP = Kind(
         "taints": _taints,
         "scalingConfig": _group_setting("scalingConfig"),
         "updateConfig": _group_setting("updateConfig"),
+        **dict.fromkeys(("version", "launchTemplate"), _group_version),
         "tags": _tags,
     },
     outputs=lambda d, _: {
@@ -166,6 +176,17 @@ def _addon(client: Client, _old: Args, new: Args) -> None:
     client.update_addon(**_addon_key(new), **given)
 
 
+def _addon_roles(client: Client, description: Args) -> Args:
+    """EKS names the associations of an add-on; role and account of each are another call's."""
+    cluster, roles = description["clusterName"], []
+    for arn in description.get("podIdentityAssociations", []):
+        identifier = arn.rsplit("/", maxsplit=1)[-1]
+        key = {"clusterName": cluster, "associationId": identifier}
+        found = client.describe_pod_identity_association(**key)["association"]
+        roles.append({"roleArn": found["roleArn"], "serviceAccount": found["serviceAccount"]})
+    return {"podIdentityAssociations": roles}
+
+
 ADDON = Kind(
     "eks",
     "create_addon",
@@ -175,6 +196,7 @@ ADDON = Kind(
     key=_addon_key,
     delete_key=lambda i: {**_addon_key(i), "preserve": i.get("preserve", False)},
     found="addon",
+    complete=_addon_roles,
     renames={"resolveConflictsOnCreate": "resolveConflicts"},
     apart=("resolveConflictsOnUpdate", "preserve"),
     updates={

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from botocore.exceptions import ClientError
+from botocore.model import Shape
 
 from tests.support.aws import arguments
 from tests.support.aws.account import Account
@@ -22,6 +23,8 @@ GONE = {
     "ServerSideEncryptionConfigurationNotFoundError",
     "NoSuchPublicAccessBlockConfiguration",
     "OwnershipControlsNotFoundError",
+    "InvalidLaunchTemplateId.NotFound",
+    "InvalidLaunchTemplateName.NotFoundException",
 }
 
 
@@ -80,9 +83,22 @@ class Resources:
         inside = {key: value for key, value in inputs.items() if key not in kind.apart}
         shape = arguments.output_shape(self.client(kind.service), kind.read)
         if shape is not None and not kind.present:
-            inside = mirror(shape_at(shape, kind.found), inside, description, kind.last_renames())
+            inside = self._mirrored(kind, shape, inside, description)
         seen = self._without_default_tags(inputs, {**apart, **inside})
-        return seen, self._state_of(token, kind, seen, description)
+        return seen, self._state_of(token, kind, seen, description, identifier)
+
+    def _mirrored(self, kind: Kind, shape: Shape, inputs: Args, description: Args) -> Args:
+        """The inputs as AWS has them; those with a dotted rename are deeper in its description."""
+        at = shape_at(shape, kind.found)
+        if not kind.inside:
+            return dict(mirror(at, inputs, description, kind.last_renames()))
+        deep = {key: value for key, value in inputs.items() if "." in kind.renames.get(key, "")}
+        rest = {key: value for key, value in inputs.items() if key not in deep}
+        deep_shape, deep_seen = shape_at(at, kind.inside), value_at(description, kind.inside)
+        return {
+            **mirror(at, rest, description, kind.flat_renames()),
+            **mirror(deep_shape, deep, deep_seen, kind.last_renames()),
+        }
 
     def update(self, token: str, kind: Kind, old: Args, new: Args, state: Args, identifier: str) -> Args:
         """Changes it; its new state."""
@@ -90,7 +106,8 @@ class Resources:
         if kind.put:
             getattr(client, kind.create)(**arguments.of_create(client, kind, given, self.region))
         else:
-            now = {**given, "_id": identifier, "_arn": _arn(state), "region": self.region}
+            create = arguments.of_create(client, kind, given, self.region)
+            now = {**given, "_id": identifier, "_arn": _arn(state), "_create": create, "region": self.region}
             steps = [kind.updates[key] for key in changes(kind, old, new)]
             for step in dict.fromkeys(steps):
                 step(client, old, now)
@@ -111,13 +128,17 @@ class Resources:
     def state(self, token: str, kind: Kind, inputs: Args, identifier: str) -> Args | None:
         """Inputs and outputs as AWS describes them; None when it is gone."""
         description = self._description(kind, inputs, identifier)
-        return None if description is None else self._state_of(token, kind, inputs, description)
+        return None if description is None else self._state_of(token, kind, inputs, description, identifier)
 
-    def _state_of(self, token: str, kind: Kind, inputs: Args, description: Args) -> Args:
+    def _state_of(self, token: str, kind: Kind, inputs: Args, description: Args, identifier: str) -> Args:
         full = {"region": self.region, **inputs}
         all_tags = {"tagsAll": {**self.default_tags, **inputs.get("tags", {})}} if kind.tagged else {}
         declared = set(outputs_of(token))
-        known = {**(full if "region" in declared else inputs), **kind.outputs(description, full), **all_tags}
+        known = {
+            **(full if "region" in declared else inputs),
+            **kind.outputs(description, {**full, "_id": identifier}),
+            **all_tags,
+        }
         undeclared = set(known) - declared
         if undeclared:
             raise RefusedError(f"{token} has no properties {', '.join(sorted(undeclared))}")
@@ -134,7 +155,11 @@ class Resources:
         if kind.present:
             return {} if kind.present(answer, inputs) else None
         answer.pop("ResponseMetadata", None)
-        return dict(value_at(answer, kind.found))
+        try:
+            description = dict(value_at(answer, kind.found))
+        except IndexError:  # in a list of what is there
+            return None
+        return {**description, **kind.complete(self.client(kind.service), description)}
 
     def _tagged(self, kind: Kind, inputs: Args) -> Args:
         tags = {**self.default_tags, **inputs.get("tags", {})}

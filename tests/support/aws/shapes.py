@@ -15,6 +15,8 @@ from botocore.model import Shape
 from tests.support.aws.wire import UNKNOWN, RefusedError, has_unknown
 
 TAG_MEMBERS = {"Key", "Value"}
+TRUTH = {"true": True, "false": False}  # in Terraform, a truth value that may be left out is a text
+CATEGORIES = {r"\p{L}": r"\w", r"\p{N}": r"\d", r"\p{Z}": r"\s"}
 SHOWN_VALUES = 40  # of an enum in a message
 
 
@@ -40,17 +42,23 @@ def to_aws(shape: Shape, value: Any, where: str) -> Any:
     if shape.type_name == "structure":
         return _structure(shape, value, where)
     if shape.type_name == "list":
-        if _is_tags(shape) and isinstance(value, dict):
-            return [{"Key": key, "Value": text} for key, text in sorted(value.items())]
-        # What is a single block in Terraform is a list of one in AWS.
-        items = value if isinstance(value, list) else [value]
-        return [to_aws(shape.member, item, f"{where}[{index}]") for index, item in enumerate(items)]
+        return _list(shape, value, where)
     if shape.type_name == "map":
         if not isinstance(value, dict):
             raise RefusedError(f"{where}: expected a mapping, got {value!r}")
         return {key: to_aws(shape.value, inner, f"{where}[{key!r}]") for key, inner in value.items()}
+    if shape.type_name == "boolean" and isinstance(value, str) and value in TRUTH:
+        return TRUTH[value]
     _check_scalar(shape, value, where)
     return value
+
+
+def _list(shape: Shape, value: Any, where: str) -> list[Any]:
+    if _is_tags(shape) and isinstance(value, dict):
+        return [{"Key": key, "Value": text} for key, text in sorted(value.items())]
+    # What is a single block in Terraform is a list of one in AWS.
+    items = value if isinstance(value, list) else [value]
+    return [to_aws(shape.member, item, f"{where}[{index}]") for index, item in enumerate(items)]
 
 
 def _structure(shape: Shape, value: Any, where: str) -> dict[str, Any]:
@@ -82,8 +90,15 @@ def _check_scalar(shape: Shape, value: Any, where: str) -> None:
     if enum and value not in enum:
         raise RefusedError(f"{where}: {value!r} is not one of {', '.join(enum[:SHOWN_VALUES])}")
     pattern = shape.metadata.get("pattern")
-    if pattern and isinstance(value, str) and not re.fullmatch(pattern, value):
+    if pattern and isinstance(value, str) and not re.fullmatch(_as_python(pattern), value):
         raise RefusedError(f"{where}: {value!r} does not match AWS's pattern {pattern}")
+
+
+def _as_python(pattern: str) -> str:
+    """AWS's patterns are Java's, whose Unicode categories Python does not have."""
+    for java, python in CATEGORIES.items():
+        pattern = pattern.replace(java, python)
+    return pattern
 
 
 def _is_tags(shape: Shape) -> bool:
@@ -98,6 +113,8 @@ def mirror(shape: Shape, inputs: Any, seen: Any, renames: Mapping[str, str]) -> 
         return _mirror_structure(shape, inputs, seen, renames)
     if shape.type_name == "list" and shape.member.type_name == "structure":
         return _mirror_list(shape, inputs, seen, renames)
+    if isinstance(inputs, str) and isinstance(seen, bool):
+        return str(seen).lower()
     if isinstance(inputs, str) and inputs.startswith("{"):  # a JSON document
         now = json.loads(seen) if isinstance(seen, str) else seen
         return inputs if json.loads(inputs) == now else json.dumps(now, sort_keys=True)

@@ -115,26 +115,33 @@ def disassociate_access_policy(request: Request) -> ActionResult:
 
 
 def create_pod_identity_association(request: Request) -> ActionResult:
-    things = children(request, "pod_identity")
     namespace, account = param(request, "namespace"), param(request, "serviceAccount")
+    association = associate(request, namespace, account, param(request, "roleArn"))
+    association["tags"] = param(request, "tags") or {}
+    return ActionResult({"association": association})
+
+
+def associate(request: Request, namespace: str, account: str, role: str) -> Object:
+    """Gives a service account a role; EKS does so itself for the accounts of its add-ons."""
+    things = children(request, "pod_identity")
     if any(
         (thing["namespace"], thing["serviceAccount"]) == (namespace, account) for thing in things.values()
     ):
         raise in_use(f"Association already exists: {namespace}/{account}")
-    _check_role(request)
+    _check_role(request, role)
     identifier = "a-" + uuid.uuid4().hex[:17]
     things[identifier] = {
         "clusterName": cluster_name(request),
         "namespace": namespace,
         "serviceAccount": account,
-        "roleArn": param(request, "roleArn"),
+        "roleArn": role,
         "associationId": identifier,
-        "associationArn": arn(request, "podidentityassociation"),
-        "tags": param(request, "tags") or {},
+        "associationArn": f"{arn(request, 'podidentityassociation').rpartition('/')[0]}/{identifier}",
+        "tags": {},
         "createdAt": now(),
         "modifiedAt": now(),
     }
-    return ActionResult({"association": things[identifier]})
+    return things[identifier]
 
 
 def describe_pod_identity_association(request: Request) -> ActionResult:
@@ -142,11 +149,13 @@ def describe_pod_identity_association(request: Request) -> ActionResult:
 
 
 def list_pod_identity_associations(request: Request) -> ActionResult:
-    return ActionResult({"associations": list(children(request, "pod_identity").values())})
+    wanted = {key: param(request, key) for key in ("namespace", "serviceAccount") if param(request, key)}
+    things = children(request, "pod_identity").values()
+    return ActionResult({"associations": [one for one in things if wanted.items() <= one.items()]})
 
 
 def update_pod_identity_association(request: Request) -> ActionResult:
-    _check_role(request)
+    _check_role(request, param(request, "roleArn"))
     association = _association(request)
     association["roleArn"] = param(request, "roleArn")
     return ActionResult({"association": association})
@@ -162,11 +171,10 @@ def _association(request: Request) -> Object:
     return one(children(request, "pod_identity"), param(request, "associationId"))
 
 
-def _check_role(request: Request) -> None:
+def _check_role(request: Request, role_arn: str) -> None:
     """EKS passes the role on, so it must exist, and let EKS's pods take it."""
     from moto.iam.models import iam_backends  # noqa: PLC0415 - moto is slow to import
 
-    role_arn = param(request, "roleArn")
     roles = iam_backends[request.current_account]["aws"].roles.values()
     role = next((role for role in roles if role.arn == role_arn), None)
     if role is None:

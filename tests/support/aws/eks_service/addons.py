@@ -4,6 +4,7 @@ import json
 
 import jsonschema
 
+from tests.support.aws.eks_service.access import associate
 from tests.support.aws.eks_service.common import (
     VERSIONS,
     ActionResult,
@@ -22,6 +23,7 @@ from tests.support.aws.eks_service.common import (
 )
 
 CNI = "vpc-cni"
+SYSTEM = "kube-system"  # of all add-ons here
 # Newest first; a version is for every cluster version but those of kube-proxy, which carry theirs.
 ADDONS = {
     CNI: ("v1.22.4-eksbuild.1", "v1.21.1-eksbuild.7", "v1.20.4-eksbuild.1"),
@@ -111,6 +113,7 @@ def update_addon(request: Request) -> ActionResult:
 def delete_addon(request: Request) -> ActionResult:
     things, name = children(request, "addons"), str(param(request, "addonName"))
     gone = one(things, name)
+    _dissociate(request)
     del things[name]
     return ActionResult({"addon": {**gone, "status": "DELETING"}})
 
@@ -165,5 +168,15 @@ def _configuration(request: Request) -> str | None:
 
 
 def _associations(request: Request) -> list[str]:
+    """The roles of its service accounts; those that it had before are gone."""
+    _dissociate(request)
     given = param(request, "podIdentityAssociations") or []
-    return [arn(request, "podidentityassociation", association["serviceAccount"]) for association in given]
+    made = [associate(request, SYSTEM, one["serviceAccount"], one["roleArn"]) for one in given]
+    return [str(association["associationArn"]) for association in made]
+
+
+def _dissociate(request: Request) -> None:
+    addon = children(request, "addons").get(str(param(request, "addonName")), {})
+    things = children(request, "pod_identity")
+    for arn_ in addon.get("podIdentityAssociations", []):
+        things.pop(arn_.rsplit("/", maxsplit=1)[-1], None)

@@ -77,6 +77,8 @@ def update_cluster_config(request: Request) -> ActionResult:
     cluster = cluster_of(request)
     if access := param(request, "accessConfig"):
         cluster.access_config = {**cluster.access_config, **access}
+    if param(request, "deletionProtection") is not None:
+        cluster.deletion_protection = param(request, "deletionProtection")
     before = cluster.resources_vpc_config
     answer = _moto["update_cluster_config"](request)
     cluster.resources_vpc_config = {**before, **(param(request, "resourcesVpcConfig") or {})}

@@ -33,6 +33,7 @@ LACKING: tuple[Callable[..., object], ...] = (
     access.delete_pod_identity_association,
     clusters.describe_cluster_versions,
     clusters.update_cluster_version,
+    node_groups.update_nodegroup_version,
 )
 STRICTER: tuple[Callable[..., object], ...] = (
     clusters.create_cluster,

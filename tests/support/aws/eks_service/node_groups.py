@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from moto.autoscaling.models import autoscaling_backends
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.eks.responses import EKSResponse
 
@@ -20,6 +21,7 @@ from tests.support.aws.eks_service.common import (
     kept,
     param,
     refused,
+    update,
 )
 
 ADDRESSES_OF_A_PREFIX = 16
@@ -75,6 +77,7 @@ def create_nodegroup(request: Request) -> ActionResult:
     group = _group(request)
     group.version = param(request, "version") or cluster.version
     group.update_config = param(request, "updateConfig") or {"maxUnavailable": 1}
+    _scaling_group(request, group)
     group.stand_in_max_pods = max_pods(
         group.instance_types, json.loads((cni or {}).get("configurationValues") or "{}")
     )
@@ -89,9 +92,22 @@ def update_nodegroup_config(request: Request) -> ActionResult:
     return answer
 
 
+def update_nodegroup_version(request: Request) -> ActionResult:
+    """New nodes, one by one; of their max-pods nothing is documented but that EKS computes them for a new group."""
+    group, template = _group(request), param(request, "launchTemplate")
+    wanted = param(request, "version") or cluster_of(request).version
+    if wanted > cluster_of(request).version:
+        raise invalid(f"Nodegroup version {wanted} is newer than the cluster's")
+    group.version = wanted
+    if template:
+        group.launch_template = {**group.launch_template, **template}
+    return update("VersionUpdate")
+
+
 def delete_nodegroup(request: Request) -> ActionResult:
     cluster, group = cluster_of(request), _group(request)
     answer = _moto["delete_nodegroup"](request)
+    _forget_scaling_group(request, group)
     if not any(other.node_role == group.node_role for other in cluster.nodegroups.values()):
         kept(cluster, "access").pop(group.node_role, None)
     _tell(cluster.name, group, there=False)
@@ -132,6 +148,36 @@ def _max_pods_of(found: dict[str, Any], environment: dict[str, str]) -> int:
 
 def _group(request: Request) -> Any:
     return request.eks_backend.describe_nodegroup(cluster_name(request), param(request, "nodegroupName"))
+
+
+def _scaling_group(request: Request, group: Any) -> None:
+    """The Auto Scaling group that EKS makes, without instances: it is there for its tags."""
+    template = param(request, "launchTemplate")
+    if template is None:
+        return
+    autoscaling_backends[request.current_account][request.region].create_auto_scaling_group(
+        name=group.resources["autoScalingGroups"][0]["name"],
+        availability_zones=[],
+        desired_capacity=0,
+        max_size=0,
+        min_size=0,
+        launch_config_name="",
+        launch_template={"LaunchTemplateId": template["id"], "Version": template["version"]},
+        vpc_zone_identifier=",".join(group.subnets),
+        default_cooldown=None,
+        health_check_period=None,
+        health_check_type=None,
+        load_balancers=[],
+        target_group_arns=[],
+        placement_group=None,
+        termination_policies=[],
+        tags=[],
+    )
+
+
+def _forget_scaling_group(request: Request, group: Any) -> None:
+    backend = autoscaling_backends[request.current_account][request.region]
+    backend.autoscaling_groups.pop(group.resources["autoScalingGroups"][0]["name"], None)
 
 
 def _admit_nodes(request: Request, role: str) -> None:
