@@ -4,6 +4,7 @@ from typing import Any
 
 from tests.eks.aws_cli import ACCOUNT, DEPLOYER
 from tests.support.aws.account import REGION
+from tests.support.environments import changed
 
 CLUSTER, BUCKET = "shared", "lines-of-shared"
 BATCH_TAINT = {"key": "dedicated", "value": "batch", "effect": "NoSchedule"}
@@ -42,3 +43,9 @@ def created(subnets: list[str]) -> dict[str, Any]:
             "billing": {"pods": 10, "metrics": False, **CREATED},
         },
     }
+
+
+def on_existing() -> dict[str, Any]:
+    """The same on a cluster that is there, with a group of somebody else's."""
+    target = {"kind": "eks", "region": REGION, "existing": CLUSTER, "otherGroups": ["build"]}
+    return changed(created([]), ("cluster.target", target))

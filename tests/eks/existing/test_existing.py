@@ -1,0 +1,70 @@
+"""A cluster that somebody else has made: what differs is refused, what is deployed is ours alone, the rest stays."""
+
+import pytest
+
+from tests.eks import environment
+from tests.eks.deployment import Deployment
+from tests.eks.environment import BUCKET, CLUSTER
+from tests.eks.region import Region
+from tests.eks.steps import Step
+
+GROUPS = "cluster.nodeGroups"
+ALLOWED = {
+    "aws:eks/podIdentityAssociation:PodIdentityAssociation",
+    "aws:iam/role:Role",
+    "aws:iam/rolePolicy:RolePolicy",
+}
+
+
+@pytest.fixture(scope="module")
+def first_plan(stack: Deployment) -> list[Step]:
+    """The preview before anything is deployed."""
+    return stack.plan()
+
+
+@pytest.fixture(scope="module")
+def deployed(stack: Deployment, first_plan: list[Step]) -> Deployment:
+    """The environment, deployed."""
+    stack.up()
+    return stack
+
+
+def test_groups_that_are_otherwise_than_declared_are_said_all_at_once(stack: Deployment) -> None:
+    said = stack.refused(
+        (f"{GROUPS}.web.instanceTypes", ["t3.xlarge"]),
+        (f"{GROUPS}.workers.nodes", {"min": 2, "max": 9}),
+        (f"{GROUPS}.batch.taints", None),
+        (f"{GROUPS}.wokers", {"instanceTypes": ["m5.large"], "nodes": 1}),
+        ("cluster.target.otherGroups", None),
+    )
+    for expected in (
+        "is t3.xlarge, but the group has t3.large",
+        "says 2 to 9 nodes, but the group has 2 to 3",
+        "dedicated=batch:NoSchedule, which the group has and no agent tolerates",
+        f"cluster '{CLUSTER}' has no managed node group 'wokers'",
+        "has a managed node group 'build' that is not declared",
+    ):
+        assert expected in said, said
+
+
+def test_of_aws_only_a_bucket_and_its_role_are_planned(first_plan: list[Step]) -> None:
+    types = {step.type for step in first_plan if step.type.startswith("aws:")}
+    assert {type_ for type_ in types if not type_.startswith("aws:s3/")} == ALLOWED
+    assert {step.op for step in first_plan} == {"create"}
+
+
+def test_agents_run_on_the_declared_groups_and_on_no_other(deployed: Deployment, region: Region) -> None:
+    on = {pod["spec"]["nodeName"] for pod in region.kube.running("observability-nodes")}
+    assert on == {"web-0", "workers-0", "workers-1", "batch-0"}
+    assert region.kube.find("nodes", "build-0")
+    assert deployed.plan() == []
+
+
+def test_destroy_leaves_the_cluster_as_it_was(deployed: Deployment, region: Region) -> None:
+    deployed.destroy()
+    groups = region.eks.list_nodegroups(clusterName=CLUSTER)["nodegroups"]
+    assert sorted(groups) == sorted([*environment.GROUPS, "build"])
+    assert len(region.eks.list_addons(clusterName=CLUSTER)["addons"]) == 5
+    left = region.account.holds()
+    assert left == {"clusters": [CLUSTER]}
+    assert BUCKET not in left.get("buckets", [])
