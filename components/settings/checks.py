@@ -10,7 +10,7 @@ from typing import Any
 
 from components.cluster import instance_types, node_groups
 from components.names import LAYER_NAMESPACE, NODES_NAMESPACE, PLATFORM_TENANT
-from components.settings import oauth, tenant_checks
+from components.settings import effects, oauth, tenant_checks
 from components.settings.mistakes import THIS_ENVIRONMENT, Mistake, closest
 from components.settings.raw import HOURS, Raw, hours, is_off, mapping, texts
 from components.taints import is_hard
@@ -38,6 +38,7 @@ def reference_mistakes(raw: Raw) -> list[Mistake]:
         *_namespaces(tenants),
         *(m for name, tenant in tenants.items() for m in _tenant(name, mapping(tenant), groups, layer)),
         *oauth.mistakes(tenants, layer, mapping(raw.get("oauth"))),
+        *effects.mistakes(layer, tenants, {n: tenant for n, tenant, _ in owned_namespaces(tenants)}),
         *_platform_dashboards(layer),
         *_existing_exporter(layer, tenants),
         *_gateway_keys(raw.get("gatewayKey"), raw.get("gatewayKeyPrevious")),

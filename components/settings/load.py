@@ -8,6 +8,7 @@ import pulumi
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from components.settings import leftovers
 from components.settings.checks import make_key, reference_mistakes
 from components.settings.mistakes import Mistake, SettingsError, closest, from_pydantic
 from components.settings.model import Settings
@@ -23,7 +24,9 @@ ALREADY_SHOWN = 32
 
 
 def load_or_exit() -> Settings:
-    """The settings of this stack; if they are wrong, shows all mistakes and ends the program with nothing registered.
+    """The settings of this stack, and a warning for what is left over in them.
+
+    If they are wrong, shows all mistakes and ends the program with nothing registered.
 
     Raises:
         SystemExit: with status 32. `pulumi.log.error` alone would leave exit status 0.
@@ -33,7 +36,7 @@ def load_or_exit() -> Settings:
         **pulumi.runtime.config.CONFIG.get(),
     }
     try:
-        return parse(
+        settings = parse(
             config,
             pulumi.runtime.config._SECRET_KEYS.get(),
             pulumi.get_project(),
@@ -42,6 +45,9 @@ def load_or_exit() -> Settings:
     except SettingsError as error:
         pulumi.log.error(str(error))
         raise SystemExit(ALREADY_SHOWN) from None
+    for line in leftovers.lines(settings, pulumi.get_stack()):
+        pulumi.log.warn(line)
+    return settings
 
 
 def parse(config: Mapping[str, str], secret_keys: Collection[str], project: str, stack: str) -> Settings:

@@ -9,7 +9,7 @@ from components.settings.mistakes import Mistake
 from components.settings.raw import Raw, is_off, mapping
 
 # Settings of a Grafana that only an Ingress uses.
-OF_THE_INGRESS = ("ingressClass", "annotations", "tlsSecret", "oauth")
+OF_THE_INGRESS = ("ingressClass", "annotations", "tls", "tlsSecret", "oauth")
 
 
 def has_dashboards(tenant: Raw) -> bool:
@@ -97,7 +97,13 @@ def dashboards(name: str, tenant: Raw) -> Iterator[Mistake]:
         yield from (
             Mistake(f"{path}.{key}", "has no effect without a host name", f"Add {path}.host, or take it out")
             for key in OF_THE_INGRESS
-            if reached.get(key)
+            if reached.get(key) or (key == "tls" and reached.get(key) is not None)
+        )
+    elif is_off(reached.get("tls")) and reached.get("tlsSecret"):
+        yield Mistake(
+            f"{path}.tlsSecret",
+            "is there, but tls is off, so Grafana would send its cookies over http too",
+            "Write `tls: on`, or take the Secret out",
         )
 
 
