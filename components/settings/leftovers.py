@@ -19,7 +19,7 @@ def lines(settings: Settings, stack: str) -> list[str]:
         found.append("layer.oauth has no effect: no tenant names a client under dashboards.oauth")
     found += [
         f"the secret of the identity provider's client '{client}' has no effect: no tenant names it. Remove it: "
-        f"make pulumi ENV={stack} ARGS=\"config rm --path 'oauth[\\\"{client}\\\"]'\""
+        f'make pulumi ENV={stack} ARGS="config rm --path \'oauth[\\"{client}\\"]\'"'
         for client in sorted(set(settings.oauth) - clients)
     ]
     if settings.gateway_key_previous:

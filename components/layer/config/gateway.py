@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from components import names, versions
 from components.layer.config import gateway_tokens
+from components.settings.model import Gateway
 
 # What the pod mounts. All Secrets go into one folder (a projected volume); nginx writes to the run folder only.
 CONFIG_FOLDER = "/etc/gateway"
@@ -34,6 +35,10 @@ LABEL_PROXY_PORT = 9091  # on 127.0.0.1
 LARGEST_PUSH = "4m"
 PUSHES_AT_ONCE = 4
 RUN_VOLUME_SIZE = "256Mi"
+
+# One tenant's reads of metrics at once, at all pods together: half of what Prometheus evaluates at a time
+# (`prometheus.QUERIES_AT_ONCE`), so that no tenant keeps the others waiting.
+METRIC_READS_AT_ONCE = 20
 
 # --- prom-label-proxy -------------------------------------------------------------------------------------------------
 
@@ -69,6 +74,11 @@ MAX_SURGE, MAX_UNAVAILABLE = 1, 0
 # From 1.27.4 on nginx leaves idle connections open for a moment when it ends, so that a request that is under way on
 # one is still answered (CHANGES with nginx 1.27.4).
 KEEPALIVE_MIN_SINCE = (1, 27, 4)
+
+
+def queries_at_once(gateway: Gateway) -> int:
+    """One tenant's reads of metrics at once, at each pod."""
+    return min(gateway.concurrent_requests, max(1, METRIC_READS_AT_ONCE // gateway.replicas))
 
 
 @dataclass(frozen=True)

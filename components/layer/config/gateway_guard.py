@@ -19,7 +19,7 @@ The same text inside a string is refused too. Pure: nginx compiles the pattern, 
 AGGREGATIONS = ("topk", "bottomk", "quantile", "count_values", "limitk", "limit_ratio")
 
 # No backslash and no double quote: the pattern stands in a quoted string of nginx.conf, which has escapes of its own.
-_ENCODED_WORD = "%(?:3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])"
+ENCODED_WORD = "%(?:3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])"
 _BLANKS = "(?:[+]|%20|%0[9ad])*+"
 _BLANK = "(?:[+]|%20|%0[9ad])"
 _COMMENT = "(?:#|%23)"
@@ -32,7 +32,7 @@ _WORD = f"(?:{'|'.join(AGGREGATIONS)})"
 _GROUPING = f"{_BLANKS}(?:by|without){_BLANKS}{_OPEN}(?:[a-z0-9_,+]|%20|%0[9ad]|%2c)*+{_CLOSE}"
 _PLAIN = f"(?:{_GROUPING})?{_BLANKS}{_OPEN}{_BLANKS}(?:{_NUMBER}|{_NAME}){_BLANKS}{_COMMA}"
 
-REFUSED = f"{_ENCODED_WORD}|{_WORD}(?={_BLANKS}(?:{_OPEN}|{_COMMENT})|{_BLANK}++(?:by|without))(?!{_PLAIN})"
+REFUSED = f"{ENCODED_WORD}|{_WORD}(?={_BLANKS}(?:{_OPEN}|{_COMMENT})|{_BLANK}++(?:by|without))(?!{_PLAIN})"
 """What no query string may hold; case is ignored."""
 
 ANSWER = (

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from components import names
 from components.layer import credentials
-from components.layer.config import gateway_guard, nginx
+from components.layer.config import gateway_cost, gateway_guard, nginx
 from components.layer.config.gateway import (
     ALIVE_PATH,
     LARGEST_PUSH,
@@ -19,6 +19,7 @@ from components.layer.config.gateway import (
     READY_PATH,
     SHUTDOWN_SECONDS,
     Places,
+    queries_at_once,
 )
 from components.layer.config.gateway_routes import FIXED, LOG_ROUTES, METRIC_ROUTES
 from components.layer.config.gateway_tenants import WITHOUT_LOGS_FILE, namespaces_file, places
@@ -36,7 +37,7 @@ def gateway_config(settings: Settings, at: Places | None = None) -> str:
     maps += [_metrics(lists, at)] if has_metrics else []
     locations = [
         *(_log_locations(settings.layer.gateway) if has_logs else ()),
-        *(_metric_locations(lists) if has_metrics else ()),
+        *(_metric_locations(lists, settings.layer.gateway) if has_metrics else ()),
     ]
     idle = "keepalive_min_timeout 2s;\n" if at.keeps_idle_connections else ""
     return f"""\
@@ -112,6 +113,11 @@ def _logs(at: Places) -> str:
 {nginx.included_map("$tenant", "without_logs", f"{at.tenants_folder}/{WITHOUT_LOGS_FILE}")}
 map "" $loki_authorization {{
   include {at.secret_folder}/{LOKI_FILE};
+}}
+map $http_content_encoding $unbounded {{
+  default 1;
+  "" "";
+  snappy "";
 }}
 upstream loki {{
   server {at.loki} max_fails=0;
@@ -189,7 +195,7 @@ def _log_locations(gateway: Gateway) -> Iterator[str]:
     at_once = min(PUSHES_AT_ONCE, gateway.concurrent_requests)
     for route in LOG_ROUTES:
         pushes = route.method == "POST"
-        may = [*_may("push", "POST"), f"limit_conn concurrent {at_once};"] if pushes else _may("read", "GET")
+        may = _may_push(at_once) if pushes else [*_may("read", "GET"), _COSTLY]
         headers = {
             "Host": "loki",
             "X-Scope-OrgID": "$tenant",
@@ -201,12 +207,12 @@ def _log_locations(gateway: Gateway) -> Iterator[str]:
         yield nginx.location(route.location, [*may, _if("$without_logs", 403), *sending])
 
 
-def _metric_locations(lists: Sequence[int]) -> Iterator[str]:
+def _metric_locations(lists: Sequence[int], gateway: Gateway) -> Iterator[str]:
     for route in METRIC_ROUTES:
         checks = [*_may("read", "GET"), _if("$without_metrics", 403)]
         if route.promql:
-            refused = f'if ($args ~* "{gateway_guard.REFUSED}")'
-            checks.append(f"{refused} {{ return 403 '{gateway_guard.ANSWER}'; }}")
+            checks.append(_refuse(gateway_guard.REFUSED, 403, gateway_guard.ANSWER))
+        checks += [_TOO_LONG, _COSTLY, f"limit_conn concurrent {queries_at_once(gateway)};"]
         headers = {
             "Host": "prometheus",
             "Authorization": "$prometheus_authorization",
@@ -232,8 +238,22 @@ def _may(what: str, method: str) -> list[str]:
     ]
 
 
+def _may_push(at_once: int) -> list[str]:
+    """And few at once, and none that is unpacked without a bound: Loki reads what gzip and deflate give whole."""
+    return [*_may("push", "POST"), _if("$unbounded", 415), f"limit_conn concurrent {at_once};"]
+
+
 def _if(variable: str, status: int) -> str:
     return f"if ({variable}) {{ return {status}; }}"
+
+
+def _refuse(pattern: str, status: int, answer: str) -> str:
+    """In an `if`, which fails closed: should the pattern not run, nginx answers 500."""
+    return f"if ($args ~* \"{pattern}\") {{ return {status} '{answer}'; }}"
+
+
+_COSTLY = _refuse(gateway_cost.COSTLY, 400, gateway_cost.ANSWER)
+_TOO_LONG = _refuse(gateway_cost.TOO_LONG, 400, gateway_cost.ANSWER)
 
 
 def _sending(url: str, headers: list[tuple[str, str]], pushes: bool) -> list[str]:

@@ -107,6 +107,44 @@ def test_a_guarded_query_of_any_length_is_judged_not_let_through(world: World) -
         assert world.gateway.ask(f"/api/v1/query?query={text}", bearer("shop")).status < 500
 
 
+COSTLY = [
+    "{a=~'" + "(a{0,100}){0,9}" * 100 + "'}",
+    "{a=~'(" + "a" * 9000 + "){1000}'}",
+    "{a=~'" + "%5C%5CpL" * 1000 + "'}",
+    "(" * 400 + "1" + ")" * 400,
+    "%2D-" * 100 + "1",
+]
+
+
+def test_what_is_costly_to_read_reaches_no_store(world: World) -> None:
+    """A few of these at once end prom-label-proxy, or Loki, by their memory, and both are everybody's."""
+    for query in COSTLY:
+        for path in (
+            "query?query=",
+            "query_range?query=",
+            "series?match[]=",
+            "labels?match[]=",
+            "label/a/values?match[]=",
+        ):
+            for api in (f"{API}/", "/api/v1/"):
+                for caller in (bearer("shop"), bearer("", "platform")):
+                    answer = world.gateway.ask(api + path + query, caller)
+                    assert (answer.status, b"too costly" in answer.body) == (400, True), (api, path, query)
+    assert world.gateway.ask(f"/api/v1/query?query={'1-' * 8_300}1", bearer("shop")).status == 400
+    assert world.gateway.ask(f"{API}/query?query={'1-' * 8_300}1", bearer("shop")).status == 200
+    assert len(world.stores.behind.seen) == 1
+
+
+def test_a_push_that_unpacks_without_a_bound_is_refused(world: World) -> None:
+    writer = bearer("search", "write")
+    for encoding in ("gzip", "deflate", "zstd", "GZIP", "snappy, gzip", "gzip\r\nContent-Encoding: snappy"):
+        headers = (writer, f"Content-Encoding: {encoding}")
+        assert world.gateway.ask(f"{API}/push", *headers, method="POST", body=b"x").status == 415
+    assert world.stores.behind.seen == []
+    for more in ([], ["Content-Encoding: snappy"]):
+        assert world.gateway.ask(f"{API}/push", writer, *more, method="POST", body=b"x").status == 200
+
+
 def hurried(text: str) -> str:
     """The times by which a request must be there, shorter than the rendered ones."""
     for kind, seconds in (("header", 10), ("body", 15)):

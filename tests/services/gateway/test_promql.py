@@ -57,6 +57,19 @@ OTHERS = [
     "count_values('word', only_here)", 'sort_by_label(secret, "word")', "timestamp(only_here)", "ALERTS",
     "recorded:billwordone", 'ALERTS{namespace="billing"}', "up", "{word!=''}", "group(other)", "topk(5, only_here)",
     "bottomk(1, {__name__=~'.+',namespace!='shop'})", "quantile(0.5, secret) by (namespace)",
+    # Names in quotes, which prom-label-proxy writes out again.
+    'sum by ("a\\") (x) or secret{namespace=\\"billing\\"} or sum by (\\"b") (secret)',
+    'secret * on ("a\\") secret{namespace=\\"billing\\"} + on (\\"b") secret',
+    'secret * on (pod) group_left ("a\\") secret{namespace=\\"billing\\"} + (\\"b") secret',
+    '{"secret} or secret{namespace=\\"billing\\"} or {\\"x"}', '{"a\\",namespace=\\"billing\\",x=\\"y"="z"}',
+    '{"\\u006eamespace"="billing"}', "{`namespace`=~'b.*'}", '{__name__="secret",__name__="only_here"}',
+    # What newer versions bring, most of it behind flags that are not set.
+    'info(secret, {namespace="billing"})', "rate(secret[step()])", "rate(secret[5m] smoothed)",
+    "secret + fill(0) only_here",
+    "secret offset scalar(only_here)", "secret[scalar(only_here)]", "secret @ scalar(only_here)", "secret </ only_here",
+    "quantile_over_time(scalar(only_here), secret[5m])", "round(secret, scalar(only_here))", "ALERTS_FOR_STATE",
+    "mad_over_time(only_here[5m])", "first_over_time(only_here[5m])", 'histogram_quantiles(secret, "q", 0.5)',
+    "secret unless on () absent(only_here)", "{__name__!='x'}", "secret and on () vector(scalar(only_here) > bool 1)",
 ]  # fmt: skip
 
 

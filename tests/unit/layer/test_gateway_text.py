@@ -6,10 +6,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from components import names
-from components.layer.config import gateway, gateway_guard, gateway_tenants
+from components.layer.config import gateway, gateway_cost, gateway_guard, gateway_tenants, prometheus
 from components.layer.config.gateway import LABEL_PROXY_ARGUMENTS, NAMESPACE_HEADER, Places
 from components.layer.config.gateway_routes import FIXED, LOG_ROUTES, METRIC_ROUTES
 from components.layer.config.gateway_text import gateway_config
+from components.layer.config.prometheus import QUERIES_AT_ONCE
 from tests.support.environments import INCIDENT, KEY, changed, parsed
 
 SETTINGS = parsed(INCIDENT)
@@ -114,13 +115,32 @@ def test_whatever_evaluates_promql_is_guarded() -> None:
     assert all('if ($args ~* "' in PROXIED[name] for name in guarded)
 
 
+@pytest.mark.parametrize(("replicas", "at_once"), [(1, 20), (2, 10), (3, 6), (20, 1)])
+def test_one_tenants_reads_of_metrics_are_half_of_what_prometheus_evaluates_at_once(
+    replicas: int, at_once: int
+) -> None:
+    text = gateway_config(parsed(changed(INCIDENT, ("layer.gateway", {"replicas": replicas}))))
+    found = [re.findall(r"limit_conn concurrent (\d+);", body) for name, body in locations(text).items()
+             if name in PROXIED and "/loki/" not in name]  # fmt: skip
+    assert found == [[str(at_once)]] * len(METRIC_ROUTES)
+    assert 2 * replicas * at_once <= QUERIES_AT_ONCE
+    assert f"--query.max-concurrency={QUERIES_AT_ONCE}" in prometheus.ARGUMENTS
+
+
+def test_whatever_reads_a_query_is_spared_the_costly_ones() -> None:
+    for name, body in PROXIED.items():
+        assert (gateway_cost.COSTLY in body) == (name != "= /loki/api/v1/push")
+        assert (gateway_cost.TOO_LONG in body) == ("/loki/" not in name)
+
+
 def test_a_tenants_pushes_cannot_fill_the_volume_and_answers_are_never_written() -> None:
     push = PROXIED["= /loki/api/v1/push"]
     assert "client_max_body_size 4m;" in push
     assert "limit_conn concurrent 4;" in push
-    # The server's own limits hold in the others: a location with one of its own would lose them.
+    # The server's own rate holds in all: a location with one of its own would lose it.
+    assert not [name for name, body in PROXIED.items() if "limit_req" in body]
     assert not [
-        name for name, body in PROXIED.items() if re.search("limit_(req|conn)", body) and body != push
+        name for name, body in PROXIED.items() if "limit_conn" in body and "/loki/" in name and body != push
     ]
     assert all("proxy_max_temp_file_size 0;" in body for body in PROXIED.values())
     few = parsed(changed(INCIDENT, ("layer.gateway", {"concurrentRequests": 2})))

@@ -84,7 +84,10 @@ def test_the_same_setting_is_allowed_where_it_has_an_effect(changes: Changes) ->
 SAID: list[tuple[Changes, str]] = [
     (NEITHER, "layer.logs and layer.metrics are off"),
     ([("layer.oauth", PROVIDER)], "no tenant names a client"),
-    ([("oauth", {"gone-grafana": "a-secret-of-nobody"})], "ARGS=\"config rm --path 'oauth[\\\"gone-grafana\\\"]'\""),
+    (
+        [("oauth", {"gone-grafana": "a-secret-of-nobody"})],
+        'ARGS="config rm --path \'oauth[\\"gone-grafana\\"]\'"',
+    ),
     ([("gatewayKeyPrevious", KEY[::-1])], "config rm gatewayKeyPrevious"),
 ]
 
