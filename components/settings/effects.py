@@ -1,4 +1,7 @@
-"""Settings that would have no effect, each a mistake: whoever wrote one believes that it does something. Plain data."""
+"""Settings that contradict what stands beside them, so that they would have no effect: each is a mistake. Plain data.
+
+What a switch of the layer leaves without effect is no mistake: `leftovers.py` says it.
+"""
 
 from collections.abc import Iterator
 
@@ -17,43 +20,14 @@ def mistakes(layer: Raw, tenants: Raw, namespaces: Raw) -> Iterator[Mistake]:
         tenants: the tenants', with `off` for the signals that the layer has off.
         namespaces: tenant by namespace.
     """
-    yield from _of_the_layer(layer)
     yield from _open_to(layer, namespaces)
     for name, tenant in tenants.items():
-        yield from _of_a_tenant(f"tenants.{name}", mapping(tenant))
+        yield from _of_a_tenant(f"tenants.{name}", mapping(tenant), layer)
     yield from _hosts(tenants)
 
 
 def _no_effect(path: str, why: str, remedy: str) -> Mistake:
     return Mistake(path, f"has no effect: {why}", remedy)
-
-
-def _of_the_layer(layer: Raw) -> Iterator[Mistake]:
-    no_logs, no_metrics = is_off(layer.get("logs")), is_off(layer.get("metrics"))
-    exporter = layer.get("hostMetrics")
-    if no_metrics and exporter is not None and not is_off(exporter):
-        yield _no_effect(
-            "layer.hostMetrics",
-            "layer.metrics is off, and nothing else reads an exporter",
-            "Turn layer.metrics on, or take it out",
-        )
-    theirs = no_metrics or is_off(exporter) or mapping(exporter).get("kind") == "existing"
-    if no_logs and layer.get("agents") and theirs:
-        yield _no_effect(
-            "layer.agents",
-            "without logs and without an exporter of ours there are no node agents",
-            "Turn layer.logs on, or take it out",
-        )
-    if no_logs and no_metrics:
-        yield from (
-            _no_effect(
-                f"layer.{key}",
-                "layer.logs and layer.metrics are off, so there is nothing to read or to keep",
-                "Turn one of them on, or take it out",
-            )
-            for key in ("gateway", "storageClass", "oauth")
-            if layer.get(key)
-        )
 
 
 def _open_to(layer: Raw, namespaces: Raw) -> Iterator[Mistake]:
@@ -66,14 +40,14 @@ def _open_to(layer: Raw, namespaces: Raw) -> Iterator[Mistake]:
             )
 
 
-def _of_a_tenant(path: str, tenant: Raw) -> Iterator[Mistake]:
+def _of_a_tenant(path: str, tenant: Raw, layer: Raw) -> Iterator[Mistake]:
     if tenant.get("onRemove") == "delete" and tenant.get("namespace") != "create":
         yield _no_effect(
             f"{path}.onRemove",
             "a namespace that is adopted is never deleted",
             "Write `namespace: create` if this program made it, or take it out",
         )
-    if is_off(tenant.get("logs")):
+    if is_off(tenant.get("logs")) and not is_off(layer.get("logs")):
         for parents in OF_LOGS:
             section = tenant if len(parents) == 1 else mapping(tenant.get(parents[0]))
             if section.get(parents[-1]) is not None:

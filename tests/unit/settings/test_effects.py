@@ -35,17 +35,9 @@ def mistakes(*changes: tuple[str, Any]) -> dict[str, str]:
 
 REFUSED: list[tuple[Changes, str, str]] = [
     ([("tenants.shop.onRemove", "delete")], "tenants.shop.onRemove", "adopted is never deleted"),
-    ([*NO_METRICS, ("layer.hostMetrics", "node-exporter")], "layer.hostMetrics", "layer.metrics is off"),
-    ([*NO_METRICS, ("layer.hostMetrics", EXISTING)], "layer.hostMetrics", "layer.metrics is off"),
-    ([*NO_LOGS, ("layer.hostMetrics", "none"), ("layer.agents", {"preempt": False})], "layer.agents", "no node agents"),
-    ([*NEITHER, ("layer.agents", {"maxUnavailable": 3})], "layer.agents", "no node agents"),
-    ([*NEITHER, ("layer.gateway", {"replicas": 1})], "layer.gateway", "nothing to read"),
-    ([*NEITHER, ("layer.storageClass", "gp3")], "layer.storageClass", "nothing to read or to keep"),
-    ([*NEITHER, ("layer.oauth", PROVIDER)], "layer.oauth", "nothing to read"),
     ([("tenants.wiki.retention", "2d")], "tenants.wiki.retention", "logs are off"),
     ([("tenants.wiki.limits", {"logRateMB": 8})], "tenants.wiki.limits.logRateMB", "logs are off"),
     ([("tenants.wiki.limits", {"logStreams": 800})], "tenants.wiki.limits.logStreams", "logs are off"),
-    ([*NO_LOGS, ("tenants.shop.retention", "2d")], "tenants.shop.retention", "logs are off"),
     ([("layer.gateway", {"openTo": ["central", "mail-in"]})], "layer.gateway.openTo[1]", "tenant 'mail'"),
     ([(D, {"tls": False})], f"{D}.tls", f"Add {D}.host"),
     ([(D, {"host": HOST, "tls": False, "tlsSecret": "certificate"})], f"{D}.tlsSecret", "tls is off"),
@@ -81,9 +73,23 @@ def test_the_same_setting_is_allowed_where_it_has_an_effect(changes: Changes) ->
     assert mistakes(*changes) == {}
 
 
+MORE = {
+    "gateway": {"replicas": 1},
+    "storageClass": "gp3",
+    "agents": {"maxUnavailable": 3},
+    "hostMetrics": EXISTING,
+}
 SAID: list[tuple[Changes, str]] = [
     (NEITHER, "layer.logs and layer.metrics are off"),
-    ([("layer.oauth", PROVIDER)], "no tenant names a client"),
+    ([("layer.oauth", PROVIDER)], "layer.oauth (no tenant names a client"),
+    ([*NO_METRICS, ("layer.hostMetrics", "node-exporter")], "layer.hostMetrics (layer.metrics is off)"),
+    ([*NO_METRICS, ("layer.hostMetrics", EXISTING)], "layer.hostMetrics (layer.metrics is off)"),
+    (
+        [*NO_LOGS, ("layer.hostMetrics", "none"), ("layer.agents", {"preempt": False})],
+        "layer.agents (there are no node agents)",
+    ),
+    ([*NO_LOGS, ("tenants.shop.retention", "2d")], "now: tenants.shop.retention (layer.logs is off)"),
+    ([*NO_LOGS, ("tenants.shop.limits", {"logRateMB": 8})], "now: tenants.shop.limits (layer.logs is off)"),
     (
         [("oauth", {"gone-grafana": "a-secret-of-nobody"})],
         'ARGS="config rm --path \'oauth[\\"gone-grafana\\"]\'"',
@@ -99,8 +105,22 @@ def test_what_is_left_over_is_said_once(changes: Changes, says: str) -> None:
     assert "a-secret-of-nobody" not in line
 
 
+def test_all_that_two_switches_leave_without_effect_is_one_line() -> None:
+    raw = changed(INCIDENT, *NEITHER, *((f"layer.{key}", value) for key, value in MORE.items()))
+    _, line = leftovers.lines(parsed(raw), "dev")
+    assert all(f"layer.{key} (" in line for key in MORE)
+
+
 def test_nothing_is_said_where_nothing_is_left_over() -> None:
     client = {"host": HOST, "oauth": {"clientId": "shop-grafana", "groups": ["team-shop"]}}
-    used = [("layer.oauth", PROVIDER), ("oauth", {"shop-grafana": "secret"}), (D, client)]
-    for changes in ([], used):
+    agents = ("layer.agents", {"preempt": False})
+    used = [
+        agents,
+        ("tenants.shop.retention", "2d"),
+        ("layer.oauth", PROVIDER),
+        ("oauth", {"shop-grafana": "secret"}),
+        (D, client),
+    ]
+    alloy = [*NO_LOGS, agents, ("layer.hostMetrics", "alloy"), ("layer.gateway", {"replicas": 1})]
+    for changes in ([], used, alloy, [*NO_METRICS, agents, ("layer.hostMetrics", "none")]):
         assert leftovers.lines(parsed(changed(INCIDENT, *changes)), "dev") == []
