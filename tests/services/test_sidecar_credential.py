@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from components.layer.config.loki_sidecar import token_map
 from tests.services.http_raw import ask, recorder, send
+from tests.services.running import free_port, until
 from tests.services.sidecar import API, METRICS, PUSH, QUERY, SHOP, TOKENS, Sidecar, bearer, start
 
 TOKEN = TOKENS["read"]
@@ -82,3 +83,12 @@ def test_an_empty_token_map_lets_nobody_in() -> None:
         port, _ = start(stack, token_map({}), behind.port)
         assert {ask(port, path, bearer("read"), SHOP).status for path in PATHS} == {401}
         assert behind.seen == []
+
+
+def test_while_loki_is_away_neither_a_query_nor_what_is_beside_it_is_in_the_log() -> None:
+    """The gateway passes a client's whole query string on, and a client may have put its token there."""
+    with ExitStack() as stack:
+        port, log = start(stack, token_map({"gateway": [TOKENS["gateway"]]}), free_port())
+        assert ask(port, f"{QUERY}?query=private&access_token=secret", bearer("gateway"), SHOP).status == 502
+        until(lambda: '"status":"502"' in log.read_text(), log.read_text)
+        assert not [word for word in ("private", "secret") if word in log.read_text()]

@@ -69,10 +69,11 @@ def sidecar_config(
 daemon off;
 worker_processes 1;
 pid {run_folder}/nginx.pid;
-# Not `info`: it quotes malformed Authorization lines whole.
 error_log stderr warn;
 events {{ worker_connections 1024; }}
 http {{
+  # Below `crit` nginx quotes request lines, and a client of the gateway may put its token there.
+  error_log stderr crit;
 {indent(nginx.temp_paths(run_folder))}
 {indent(nginx.limits())}
 {indent(_identity(token_map_file))}
