@@ -243,7 +243,8 @@ class Gateway(Model):
         default=20,
         ge=1,
         le=1_000,
-        description="of one tenant's reads or pushes, at each pod; above it 429",
+        description="of one tenant's reads or pushes, at each pod; above it 429. Of these at most 4 are pushes, and at "
+        "most 20 over all pods read metrics",
     )
     open_to: tuple[DnsLabel, ...] = Field(
         default=(),
