@@ -3,7 +3,7 @@
 import pulumi
 
 from components import budget
-from components.cluster import preflight
+from components.cluster import account, preflight
 from components.cluster.target import Target
 from components.config_history import merged
 from components.context import Context
@@ -16,11 +16,19 @@ from components.tenant.stack import TenantStack
 
 settings = load_or_exit()
 pod_budget = budget.show_or_exit(settings)
-found = preflight.check_or_exit(settings)
+cloud = account.look_or_exit(settings)
+found = preflight.check_or_exit(settings, cloud)
 isolation.say(settings)
 rollout.say_where_to_look(settings)
-target = Target("target", settings.cluster.target, identity=found.identity)
-context = Context(settings, Owner(pulumi.get_stack()), target.renders, found.config_history)
+target = Target("target", settings, identity=found.identity, cloud=cloud)
+context = Context(
+    settings,
+    Owner(pulumi.get_stack()),
+    target.renders,
+    found.config_history,
+    target.storage_class,
+    target.account_annotations,
+)
 options = pulumi.ResourceOptions(providers=[target.provider])
 
 layer = SharedLayer("layer", context, opts=options)
@@ -32,6 +40,6 @@ tenants = {
 }
 
 histories = [layer.config_history, *(tenant.config_history for tenant in tenants.values())]
-outputs = exports(settings, identity=found.identity, history=merged(histories), pod_budget=pod_budget)
+outputs = exports(settings, identity=target.identity, history=merged(histories), pod_budget=pod_budget)
 for name, value in outputs.items():
     pulumi.export(name, value)

@@ -24,9 +24,9 @@ PULUMI = ROOT / ".toolchain" / "bin" / "pulumi"
 TEMPORARY = ROOT / ".pulumi" / "tmp"
 STATE = ROOT / ".pulumi" / "state"
 POLICIES = ROOT / "policies"
-# dev and sim hold no real secret: their passphrase is public, so that a fresh clone can run them.
+# These hold no real secret: their passphrase is public, so that a fresh clone can run them.
 PUBLIC_PASSPHRASE = "public-dev-passphrase"  # noqa: S105
-PUBLIC_ENVIRONMENTS = frozenset({"dev", "sim"})
+PUBLIC_ENVIRONMENTS = frozenset({"dev", "sim", "eks"})
 PASSPHRASE_VARIABLES = ("PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE")
 COMMANDS = ("preview", "up", "destroy", "refresh")
 PUBLIC = {"PULUMI_CONFIG_PASSPHRASE": PUBLIC_PASSPHRASE}
@@ -68,6 +68,7 @@ def engine_environment(
     variables = {
         **given,
         **SETTINGS,
+        **plugins(stack_settings(file)),
         "PATH": os.pathsep.join([str(PULUMI.parent), os.environ.get("PATH", os.defpath)]),
         "PULUMI_BACKEND_URL": url,
         **(PUBLIC if public else passphrase(environment, stack_settings(file), url, given)),
@@ -93,6 +94,19 @@ def passphrase(
             "PULUMI_CONFIG_PASSPHRASE_FILE to a file that holds it, or PULUMI_CONFIG_PASSPHRASE"
         )
     return {}
+
+
+def plugins(settings: Mapping[str, object]) -> dict[str, str]:
+    """Returns what lets the engine fetch the plugin for AWS, which no other environment needs, and nothing else does.
+
+    Args:
+        settings: content of the environment's file.
+    """
+    config = settings.get("config")
+    cluster = config.get("shared-observability:cluster") if isinstance(config, Mapping) else None
+    target = cluster.get("target") if isinstance(cluster, Mapping) else None
+    on_eks = isinstance(target, Mapping) and target.get("kind") == "eks"
+    return {"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "false"} if on_eks else {}
 
 
 @contextmanager

@@ -6,8 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from commands.environments import ROOT, CommandError, stack_file
+from components.cluster.eks.kubeconfig import CONTEXT
+from components.cluster.eks.reading import EksKubectl
 from components.cluster.kubectl import ClusterUnreachableError, Kubectl
 from components.names import LAYER_NAMESPACE, NODES_NAMESPACE
+from components.settings.eks import EksTarget
 from components.settings.mistakes import SettingsError
 from components.settings.model import KubeconfigTarget, Settings
 from components.settings.stack_file import read_settings
@@ -60,13 +63,17 @@ def asked_of_cluster(
     try:
         return ask(settings, kubectl)
     except ClusterUnreachableError as error:
-        command = f"kubectl --kubeconfig {kubectl.kubeconfig} --context {kubectl.context} get --raw /readyz"
-        return UNREADABLE, f"The cluster of environment {environment} cannot be read: {error}\nTry: {command}"
+        return (
+            UNREADABLE,
+            f"The cluster of environment {environment} cannot be read: {error}\nTry: {kubectl.probe}",
+        )
 
 
 def cluster_of(settings: Settings) -> Kubectl | None:
     """A reader of the environment's cluster, or None where objects become files."""
     target = settings.cluster.target
+    if isinstance(target, EksTarget):
+        return EksKubectl("", CONTEXT, target)
     if not isinstance(target, KubeconfigTarget):
         return None
     return Kubectl(str(ROOT / Path(target.path).expanduser()), target.context)

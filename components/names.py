@@ -47,6 +47,9 @@ ALLOY_ROLE = f"{PREFIX}-alloy"
 PROMETHEUS_ROLE = f"{PREFIX}-prometheus"
 KUBE_STATE_METRICS_ROLE = f"{PREFIX}-kube-state-metrics"
 
+# Class of encrypted volumes, on EKS.
+VOLUME_CLASS = f"{PREFIX}-gp3"
+
 # Objects in a tenant's namespaces.
 PODS_QUOTA = f"{PREFIX}-pods"
 PRIORITY_QUOTA = f"{PREFIX}-priority"

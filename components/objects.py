@@ -36,7 +36,7 @@ class Owner:
         *,
         app: str = "",
         labels: Mapping[str, str] | None = None,
-        annotations: Mapping[str, str] | None = None,
+        annotations: Mapping[str, pulumi.Input[str]] | None = None,
     ) -> ObjectMetaArgs:
         """Metadata of an object; names are literals, so that two renders are equal and a preview knows them."""
         return ObjectMetaArgs(

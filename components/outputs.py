@@ -15,7 +15,7 @@ from components.tenant.stack import pods_by_namespace
 def exports(
     settings: Settings,
     *,
-    identity: str,
+    identity: pulumi.Input[str],
     history: Mapping[str, list[dict[str, str]]],
     pod_budget: Mapping[str, Any],
 ) -> dict[str, Any]:

@@ -42,6 +42,11 @@ class Kubectl:
     kubeconfig: str
     context: str
 
+    @property
+    def probe(self) -> str:
+        """A command for a person who wants to know why it does not answer."""
+        return f"kubectl --kubeconfig {self.kubeconfig} --context {self.context} get --raw /readyz"
+
     def objects(self, *arguments: str) -> list[dict[str, Any]]:
         """The items of `kubectl get ARGUMENTS -o json`.
 

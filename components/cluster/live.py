@@ -98,7 +98,8 @@ def read(kubectl: Kubectl, settings: Settings) -> Live:
         ClusterUnreachableError: if it does not answer.
     """
     namespaces = {_name(item): item for item in kubectl.objects("namespaces", "--show-managed-fields")}
-    objects = kubectl.objects("clusterroles,clusterrolebindings,priorityclasses")
+    classes_of_volumes = ",storageclasses" if settings.cluster.target.kind == "eks" else ""
+    objects = kubectl.objects(f"clusterroles,clusterrolebindings,priorityclasses{classes_of_volumes}")
     objects += kubectl.objects("resourcequotas,roles,rolebindings,serviceaccounts", "--all-namespaces")
     for name, kinds in NAMED.items():
         objects += kubectl.objects(kinds, "--all-namespaces", "--field-selector", f"metadata.name={name}")

@@ -35,3 +35,13 @@ def read(token: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         else:
             return dict((answer.value or {}).get("outputs") or {})
     raise AssertionError("unreachable")
+
+
+def resources(kind: str) -> list[Mapping[str, Any]]:
+    """Outputs of each resource of this type in the state: also after a deployment that failed half-way.
+
+    Args:
+        kind: type token, `aws:eks/cluster:Cluster`.
+    """
+    known = read("pulumi:pulumi:readStackResourceOutputs", {"stackName": my_name()})
+    return [dict(found.get("outputs") or {}) for found in known.values() if found["type"] == kind]

@@ -14,13 +14,14 @@ from components.settings.tenant import namespaces_of
 
 
 def cluster_scoped() -> list[ObjectRef]:
-    """Objects outside any namespace of ours or of a tenant."""
+    """Objects outside any namespace of ours or of a tenant; the StorageClass only on EKS, where alone it is read."""
     roles = (names.ALLOY_ROLE, names.PROMETHEUS_ROLE, names.KUBE_STATE_METRICS_ROLE)
     return [
         ObjectRef("PriorityClass", "", names.AGENTS_PRIORITY_CLASS),
         ObjectRef("PriorityClass", "", names.AGENTS_PRIORITY_CLASS_WAITING),
         *(ObjectRef(kind, "", role) for kind in ("ClusterRole", "ClusterRoleBinding") for role in roles),
         *(ObjectRef(kind, "default", names.PROMETHEUS_ROLE) for kind in ("Role", "RoleBinding")),
+        ObjectRef("StorageClass", "", names.VOLUME_CLASS),
     ]
 
 

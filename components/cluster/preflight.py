@@ -3,22 +3,25 @@
 `check` decides from plain data; `check_or_exit` fetches that data, shows all mistakes and ends the program.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pulumi
 
 from components import config_history, names
 from components.cluster import live as cluster
 from components.cluster import own_state
+from components.cluster.eks import in_cluster_checks, reading
+from components.cluster.eks.kubeconfig import aws_arguments
 from components.cluster.kubectl import ClusterUnreachableError, Kubectl
 from components.cluster.live import Live, LiveNamespace, is_stricter
 from components.cluster.lost_state import refuse_lost_state
 from components.cluster.ownership import foreign_objects
 from components.label_keys import mistaken_for
 from components.quantities import mebibytes
+from components.settings.eks import EksTarget
 from components.settings.load import ALREADY_SHOWN
 from components.settings.mistakes import Mistake, SettingsError
 from components.settings.model import (
@@ -31,8 +34,16 @@ from components.settings.model import (
 )
 from components.settings.tenant import namespaces_of
 
+if TYPE_CHECKING:
+    from components.cluster.eks.cloud import Cloud
+
 RENDERED = "rendered"
-"""Identity of a target that is no cluster."""
+"""Identity of a target that is no cluster, or none yet."""
+
+IDENTITY = {
+    "kubeconfig": "the UID of its namespace kube-system",
+    "eks": "its ARN with the time when it was made",
+}
 
 
 @dataclass(frozen=True)
@@ -50,8 +61,12 @@ class Preflight:
     pod_security: Mapping[str, str] = field(default_factory=dict)
 
 
-def check_or_exit(settings: Settings) -> Preflight:
+def check_or_exit(settings: Settings, cloud: "Cloud | None" = None) -> Preflight:
     """Reads the cluster (if there is one) and the stack's last outputs.
+
+    Args:
+        settings: the environment.
+        cloud: what AWS says, of a target on EKS.
 
     Raises:
         SystemExit: with status 32, after showing every mistake.
@@ -59,9 +74,11 @@ def check_or_exit(settings: Settings) -> Preflight:
     stack = pulumi.get_stack()
     outputs = last_outputs()
     try:
-        live = _live(settings)
+        refused = _of_aws(settings, cloud, stack)
+        live, differs = (None, []) if refused else _live(settings, cloud)
+        refused += differs
         refuse_lost_state(live, outputs, stack)
-        return check(settings, live, outputs, stack)
+        return check(settings, live, outputs, stack, refused)
     except SettingsError as error:
         pulumi.log.error(str(error))
         raise SystemExit(ALREADY_SHOWN) from None
@@ -72,10 +89,25 @@ def last_outputs() -> Mapping[str, Any]:
     return own_state.read("pulumi:pulumi:readStackOutputs", {"name": own_state.my_name()})
 
 
-def _live(settings: Settings) -> Live | None:
+def _of_aws(settings: Settings, cloud: "Cloud | None", stack: str) -> list[Mistake]:
     target = settings.cluster.target
-    if not isinstance(target, KubeconfigTarget):
-        return None
+    if cloud is None or not isinstance(target, EksTarget):
+        return []
+    from components.cluster.eks import checks, saying  # noqa: PLC0415 - see account.py
+
+    saying.say(settings, target, cloud)
+    return checks.mistakes(settings, target, cloud.facts, stack)
+
+
+def _live(settings: Settings, cloud: "Cloud | None") -> tuple[Live | None, list[Mistake]]:
+    """The cluster as it is, and what of a cluster on EKS is otherwise than declared."""
+    target = settings.cluster.target
+    if isinstance(target, EksTarget):
+        return _live_eks(settings, target, cloud)
+    return (_live_kubeconfig(settings, target) if isinstance(target, KubeconfigTarget) else None), []
+
+
+def _live_kubeconfig(settings: Settings, target: KubeconfigTarget) -> Live:
     path = Path(target.path).expanduser()
     if not path.exists():
         hint = "Check the path; the simulated cluster is started by: make simulator"
@@ -86,20 +118,43 @@ def _live(settings: Settings) -> Live | None:
         return cluster.read(Kubectl(str(path), target.context), settings)
     except ClusterUnreachableError as error:
         command = f"kubectl --kubeconfig {path} --context {target.context} get --raw /readyz"
-        raise SettingsError(
-            [
-                Mistake(
-                    "cluster.target",
-                    f"the cluster of context '{target.context}' cannot be read ({error}), and nothing "
-                    "about it is guessed",
-                    f"Try: {command}",
-                )
-            ],
-            pulumi.get_stack(),
-        ) from None
+        raise _unreadable(f"of context '{target.context}'", error, command) from None
 
 
-def check(settings: Settings, live: Live | None, outputs: Mapping[str, Any], stack: str) -> Preflight:
+def _live_eks(
+    settings: Settings, target: EksTarget, cloud: "Cloud | None"
+) -> tuple[Live | None, list[Mistake]]:
+    """Read by the same kubeconfig that the provider gets; None for a cluster that does not exist yet."""
+    found = cloud.facts.cluster if cloud else None
+    if found is None:
+        return None, []
+    try:
+        with reading.reader(target, found) as kubectl:
+            live = replace(cluster.read(kubectl, settings), identity=reading.identity_of(found))
+            in_cluster = reading.read(kubectl)
+    except ClusterUnreachableError as error:
+        command = " ".join(["aws", *aws_arguments(target, "eks", "get-token", "--cluster-name", found.name)])
+        raise _unreadable(f"'{found.name}'", error, command) from None
+    differs = in_cluster_checks.mistakes(settings, target, in_cluster)
+    if target.existing:
+        return live, differs
+    for one in differs:  # of a cluster that is made here these are nodes that are being replaced
+        pulumi.log.warn(str(one))
+    return live, []
+
+
+def _unreadable(which: str, error: Exception, command: str) -> SettingsError:
+    problem = f"the cluster {which} cannot be read ({error}), and nothing about it is guessed"
+    return SettingsError([Mistake("cluster.target", problem, f"Try: {command}")], pulumi.get_stack())
+
+
+def check(
+    settings: Settings,
+    live: Live | None,
+    outputs: Mapping[str, Any],
+    stack: str,
+    refused: Sequence[Mistake] = (),
+) -> Preflight:
     """Decides whether this environment may be deployed.
 
     Args:
@@ -107,11 +162,13 @@ def check(settings: Settings, live: Live | None, outputs: Mapping[str, Any], sta
         live: its cluster as it is; None when objects are rendered.
         outputs: what this stack exported last; empty before the first deployment and after `destroy`.
         stack: name of the stack, which owns the objects.
+        refused: what AWS has shown to be wrong.
 
     Raises:
         SettingsError: with every mistake.
     """
     mistakes = [
+        *refused,
         *_target(settings, live, outputs, stack),
         *_volumes(settings, live, outputs),
         *_priorities(settings, live),
@@ -143,9 +200,8 @@ def _target(
     elif before and live and before.get("identity") != live.identity:
         yield Mistake(
             "cluster.target",
-            "leads to another cluster than at the last deployment (the UID of its namespace "
-            f"kube-system is {live.identity}, it was {before.get('identity')}): the engine would take the old "
-            "cluster's objects for this one's",
+            f"leads to another cluster than at the last deployment ({IDENTITY[kind]} is {live.identity}, it was "
+            f"{before.get('identity')}): the engine would take the old cluster's objects for this one's",
             f"Point it at the old cluster, or: {anew}",
         )
 

@@ -27,7 +27,7 @@ def summary(settings: Settings) -> str:
         if names.NODE_EXPORTER in apps
         else ""
     )
-    if settings.cluster.network_policies == "enforced":
+    if settings.cluster.enforces_network_policies:
         return f"{kept} Network policies, enforced here, keep other pods from {open_apps}.{exporter}"
     return (
         f"{kept} Network policies are declared, but cluster.networkPolicies is notEnforced: every pod reaches "

@@ -37,7 +37,13 @@ class LokiStore(pulumi.ComponentResource):
     ) -> None:
         super().__init__("shared-observability:layer:LokiStore", name, None, opts)
         self._context = context
-        account = declare_account(APP, namespace=names.LAYER_NAMESPACE, context=context, parent=self)
+        account = declare_account(
+            APP,
+            namespace=names.LAYER_NAMESPACE,
+            context=context,
+            parent=self,
+            annotations=context.account_annotations,
+        )
         self._tokens = self._token_map()
         credential = declare_secret(
             SECRET,
@@ -101,7 +107,7 @@ class LokiStore(pulumi.ComponentResource):
             store.store.size,
             namespace=names.LAYER_NAMESPACE,
             owner=self._context.owner,
-            storage_class=layer.storage_class,
+            storage_class=layer.storage_class or self._context.storage_class,
             opts=pulumi.ResourceOptions(parent=self, protect=layer.protection),
         )
 

@@ -133,7 +133,7 @@ class PrometheusStore(pulumi.ComponentResource):
             store.storage,
             namespace=names.LAYER_NAMESPACE,
             owner=self._context.owner,
-            storage_class=layer.storage_class,
+            storage_class=layer.storage_class or self._context.storage_class,
             opts=pulumi.ResourceOptions(parent=self, protect=layer.protection),
         )
 

@@ -1,6 +1,6 @@
 """Accounts of the layer and what they may read: each role is written out, none reads secrets."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pulumi
 from pulumi_kubernetes.core.v1 import ServiceAccount
@@ -17,12 +17,17 @@ def read_rule(group: str, *resources: str, verbs: Sequence[str] = READ) -> rbac.
 
 
 def declare_account(
-    name: str, *, namespace: str, context: Context, parent: pulumi.Resource
+    name: str,
+    *,
+    namespace: str,
+    context: Context,
+    parent: pulumi.Resource,
+    annotations: Mapping[str, pulumi.Input[str]] | None = None,
 ) -> ServiceAccount:
     """A service account whose token is mounted only where a pod asks for it."""
     return ServiceAccount(
         name,
-        metadata=context.owner.metadata(name, namespace, app=name),
+        metadata=context.owner.metadata(name, namespace, app=name, annotations=annotations or None),
         automount_service_account_token=False,
         opts=pulumi.ResourceOptions(parent=parent),
     )

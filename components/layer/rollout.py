@@ -5,7 +5,7 @@ from math import ceil
 import pulumi
 
 from components.cluster.node_groups import nodes_max
-from components.settings.model import KubeconfigTarget, Settings
+from components.settings.model import RenderTarget, Settings
 
 # Pulling an image and becoming ready on one node; the agents' probes look every 10 s.
 SECONDS_PER_STEP = 30
@@ -36,7 +36,7 @@ def within(seconds: int) -> pulumi.CustomTimeouts:
 
 def say_where_to_look(settings: Settings) -> None:
     """Names `make why` as an update of a cluster starts: of a failure the engine says only that it waited in vain."""
-    if isinstance(settings.cluster.target, KubeconfigTarget) and not pulumi.runtime.is_dry_run():
+    if not isinstance(settings.cluster.target, RenderTarget) and not pulumi.runtime.is_dry_run():
         pulumi.log.info(
             f"If this fails: make why ENV={pulumi.get_stack()} says which object, on which node, and why"
         )

@@ -10,7 +10,7 @@ from typing import Any
 
 from components.cluster import instance_types, node_groups
 from components.names import LAYER_NAMESPACE, NODES_NAMESPACE, PLATFORM_TENANT
-from components.settings import effects, oauth, tenant_checks
+from components.settings import effects, eks_checks, oauth, tenant_checks
 from components.settings.mistakes import THIS_ENVIRONMENT, Mistake, closest
 from components.settings.raw import HOURS, Raw, hours, is_off, mapping, texts
 from components.taints import is_hard
@@ -33,6 +33,7 @@ def reference_mistakes(raw: Raw) -> list[Mistake]:
         *_node_groups(groups),
         *_overlapping_groups(groups),
         *_runs_on("layer", layer, groups),
+        *eks_checks.mistakes(cluster, groups, layer),
         *_log_retention("layer.logs", mapping(layer.get("logs"))),
         *_tenant_names(tenants),
         *_namespaces(tenants),

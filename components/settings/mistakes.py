@@ -7,7 +7,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from components.settings import base, dashboards
+from components.settings import base, dashboards, eks
 
 THIS_ENVIRONMENT = "<environment>"
 """In a remedy's command: replaced by the environment whose settings they are."""
@@ -111,6 +111,35 @@ _PATTERNS |= {
         "is not a registry",
         "Write host and path without https://: registry.example.com/mirror",
     ),
+}
+
+_PATTERNS |= {
+    eks.ACCOUNT: ("is not an AWS account", "Write its 12 digits as a text: '123456789012'"),
+    eks.ADD_ON_VERSION: ("is not a version of an EKS add-on", "Write it as EKS does: v1.20.4-eksbuild.1"),
+    eks.AMI_TYPE: (
+        "is not an AMI type for these groups",
+        "Use one of EKS's for Linux: AL2023_x86_64_STANDARD, AL2023_ARM_64_STANDARD, BOTTLEROCKET_x86_64, ...",
+    ),
+    eks.BUCKET: (
+        "is not the name of a bucket",
+        "Use 3 to 63 lower-case letters, digits, '.' and '-', with a letter or digit at both ends",
+    ),
+    eks.CIDR: ("is not a range of IPv4 addresses", "Write 203.0.113.0/24"),
+    eks.CLUSTER_NAME: (
+        "is not a name of an EKS cluster",
+        "Use up to 100 letters, digits, '-' and '_', with a letter or digit first",
+    ),
+    eks.KEY_ARN: (
+        "is not the ARN of a KMS key",
+        "Write arn:aws:kms:REGION:ACCOUNT:key/ID; an alias does not do",
+    ),
+    eks.KUBERNETES_VERSION: ("is not a minor version of Kubernetes", "Write it as a text: '1.35'"),
+    eks.PRINCIPAL: (
+        "is not the ARN of an IAM role or user",
+        "Write arn:aws:iam::ACCOUNT:role/NAME; that of a session (assumed-role) does not do",
+    ),
+    eks.REGION: ("is not an AWS region", "Write eu-central-1"),
+    eks.SUBNET: ("is not the id of a subnet", "Write subnet-0123456789abcdef0"),
 }
 
 _TYPES = {

@@ -24,6 +24,7 @@ from components.settings.base import (
     shape,
 )
 from components.settings.dashboards import OAuth
+from components.settings.eks import BUCKET, REGION, EksNodes, EksTarget
 from components.settings.tenant import Tenant
 
 # --- cluster ---------------------------------------------------------------------------------------------------------
@@ -48,8 +49,10 @@ class KubeconfigTarget(Model):
 
 
 Target = Annotated[
-    Annotated[RenderTarget, Tag("<render>")] | Annotated[KubeconfigTarget, Tag("<kubeconfig>")],
-    kind("render", "kubeconfig"),
+    Annotated[RenderTarget, Tag("<render>")]
+    | Annotated[KubeconfigTarget, Tag("<kubeconfig>")]
+    | Annotated[EksTarget, Tag("<eks>")],
+    kind("render", "kubeconfig", "eks"),
 ]
 
 
@@ -124,21 +127,30 @@ class NodeGroup(Model):
         le=500,
         description="pods of the cluster's own per node: 5 by default, 0 in Auto Mode",
     )
+    eks: EksNodes = EksNodes()
 
 
 class Cluster(Model):
     """The cluster that this environment belongs to."""
 
     name: DnsLabel = Field(description="label `cluster` on every sample, line and alert")
-    target: Target = Field(description="where the objects go: {kind: render, ...} or {kind: kubeconfig, ...}")
-    network_policies: Literal["enforced", "notEnforced"] = Field(
-        default="notEnforced",
+    target: Target = Field(description="where the objects go: {kind: render | kubeconfig | eks, ...}")
+    network_policies: Literal["enforced", "notEnforced"] | None = Field(
+        default=None,
         description="whether the cluster's network plug-in enforces network policies; the VPC CNI does so only with "
-        "`enableNetworkPolicy`. Preview says what rests on it",
+        "`enableNetworkPolicy`. By default enforced on EKS, which is then seen to, and notEnforced elsewhere. Preview "
+        "says what rests on it",
     )
     node_groups: Mapping[GroupName, NodeGroup] = Field(
         min_length=1, description="every group that agents run on"
     )
+
+    @property
+    def enforces_network_policies(self) -> bool:
+        """As stated, else on EKS only."""
+        return (
+            self.network_policies or ("enforced" if self.target.kind == "eks" else "notEnforced")
+        ) == "enforced"
 
 
 # --- layer -----------------------------------------------------------------------------------------------------------
@@ -192,11 +204,16 @@ class S3Store(Model):
     """Chunks in an S3 bucket; a small volume holds the index cache and the write-ahead log."""
 
     kind: Literal["s3"]
-    bucket: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")]
-    region: Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-[0-9]$")]
+    bucket: Annotated[str, Field(pattern=BUCKET)]
+    region: Annotated[str, Field(pattern=REGION)]
     size: Size = Field(
         default="10Gi",
         description="size of the volume beside the bucket; it can grow, never shrink",
+    )
+    made_by: Literal["program", "others"] = Field(
+        default="program",
+        description="who makes the bucket where the target is eks: with others it has to exist, and gets nothing but a "
+        "role that may use it",
     )
 
 

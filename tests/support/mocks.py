@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import grpc
 import pulumi
 from pulumi.runtime import mocks, rpc, settings
 from pulumi.runtime.stack import run_in_stack
@@ -21,6 +22,18 @@ SECRET = "[secret]"
 KUBERNETES = "kubernetes:"
 Inputs = dict[str, Any]
 Answer = Callable[[Inputs], Inputs]
+
+
+class RefusedCall(grpc.RpcError):  # type: ignore[misc]  # grpc has no types
+    """What an answer raises where the provider would refuse: the program gets it as it would from the engine."""
+
+    def code(self) -> grpc.StatusCode:
+        """As the engine passes a provider's error on."""
+        return grpc.StatusCode.UNKNOWN
+
+    def details(self) -> str:
+        """The provider's own words."""
+        return str(self)
 
 
 @dataclass(frozen=True)
@@ -58,6 +71,7 @@ class Recorder(mocks.Mocks):
 
     Attributes:
         answers: by token of the call.
+        computed: by type, what the provider adds to the inputs.
         registered: by URN, in the order of registration.
         outputs: what the program exported, secrets in plain text.
         public_outputs: the same with `[secret]` for what is secret.
@@ -65,6 +79,7 @@ class Recorder(mocks.Mocks):
     """
 
     answers: Mapping[str, Answer] = field(default_factory=dict)
+    computed: Mapping[str, Answer] = field(default_factory=dict)
     registered: dict[str, Registered] = field(default_factory=dict)
     outputs: dict[str, Any] = field(default_factory=dict)
     public_outputs: dict[str, Any] = field(default_factory=dict)
@@ -72,7 +87,9 @@ class Recorder(mocks.Mocks):
 
     @override
     def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str, Inputs]:
-        return f"{args.name}-id", dict(args.inputs)
+        inputs = dict(args.inputs)
+        added = self.computed[args.typ](inputs) if args.typ in self.computed else {}
+        return f"{args.name}-id", {**inputs, **added}
 
     @override
     def call(self, args: mocks.MockCallArgs) -> Inputs:  # type: ignore[override]  # the runtime takes it without failures
@@ -155,6 +172,8 @@ def record(
     config: Mapping[str, str] | None = None,
     secret_keys: tuple[str, ...] = (),
     answers: Mapping[str, Answer] | None = None,
+    computed: Mapping[str, Answer] | None = None,
+    preview: bool = False,
 ) -> Recorder:
     """Runs a program until nothing is left to do, and gives what it registered; what the program raises is raised here.
 
@@ -165,8 +184,10 @@ def record(
         config: the stack's configuration, keys with their namespace.
         secret_keys: those that the engine would have decrypted.
         answers: to calls, by token; any other call fails the test.
+        computed: by type of resource, what the provider adds to the inputs.
+        preview: whether the program runs for a preview.
     """
-    recorder = Recorder(answers or {})
+    recorder = Recorder(answers or {}, computed or {})
 
     def run() -> None:
         pulumi.runtime.set_all_config(dict(config or {}), list(secret_keys))
@@ -176,7 +197,7 @@ def record(
                 recorder,
                 project,
                 stack,
-                preview=False,
+                preview=preview,
                 logger=_logger(recorder.warnings),
                 monitor=_Monitor(recorder),
                 organization="organization",

@@ -14,11 +14,16 @@ import yaml
 from typing_extensions import override
 
 from components.cluster import live as cluster
+from components.cluster.eks import cli, reading
+from components.cluster.eks.cli import CliError
+from components.cluster.eks.facts import Caller
+from components.cluster.eks.reading import InCluster
 from components.cluster.live import Live, LiveNamespace
 from components.settings.model import Settings
 from components.tenant.stack import pods_by_namespace
 from tests.support.environments import INCIDENT, KEY, PROJECT, changed, config, parsed, secret_keys
-from tests.support.mocks import KUBERNETES, Inputs, Recorder, Registered, record
+from tests.support.mocks import KUBERNETES, Answer, Inputs, Recorder, Registered, record
+from tests.unit.components import aws
 
 ROOT = Path(__file__).parents[3]
 STACK = "dev"
@@ -133,7 +138,15 @@ def containers(pod: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def environment(
-    raw: Raw, *, live: Live | None = None, outputs: Mapping[str, Any] | None = None
+    raw: Raw,
+    *,
+    live: Live | None = None,
+    outputs: Mapping[str, Any] | None = None,
+    answers: Mapping[str, Answer] | None = None,
+    state: Mapping[str, Any] | None = None,
+    caller: Caller | CliError = aws.CALLER,
+    preview: bool = False,
+    in_cluster: InCluster = aws.IN_CLUSTER,
 ) -> Environment:
     """Records an environment; the same one only once.
 
@@ -141,9 +154,23 @@ def environment(
         raw: the settings as plain data.
         live: the cluster; by default one in which nothing is deployed and the adopted namespaces exist.
         outputs: what the stack exported last.
+        answers: of AWS; by default an account without clusters.
+        state: the stack's own state, type and outputs by URN.
+        caller: whose AWS credentials there are, or why there are none.
+        preview: whether it is recorded for a preview.
+        in_cluster: what kubectl says of a cluster on EKS.
     """
-    if live is not None:
-        return _record(raw, live, outputs or {})
+    if live is not None or answers is not None or state is not None:
+        return _record(
+            raw,
+            live or empty_cluster(raw),
+            outputs or {},
+            answers,
+            state,
+            caller=caller,
+            preview=preview,
+            in_cluster=in_cluster,
+        )
     return _recorded(json.dumps(raw), json.dumps(dict(outputs or {})))
 
 
@@ -152,8 +179,20 @@ def _recorded(raw: str, outputs: str) -> Environment:
     return _record(json.loads(raw), empty_cluster(json.loads(raw)), json.loads(outputs))
 
 
-def _record(raw: Raw, live: Live, outputs: Mapping[str, Any]) -> Environment:
+def _record(
+    raw: Raw,
+    live: Live,
+    outputs: Mapping[str, Any],
+    answers: Mapping[str, Answer] | None = None,
+    state: Mapping[str, Any] | None = None,
+    *,
+    caller: Caller | CliError = aws.CALLER,
+    preview: bool = False,
+    in_cluster: InCluster = aws.IN_CLUSTER,
+) -> Environment:
     with (
+        mock.patch.object(cli, "caller", side_effect=[caller]),
+        mock.patch.object(reading, "read", return_value=in_cluster),
         mock.patch.object(cluster, "read", return_value=live),
         mock.patch.object(bcrypt, "hashpw", _hashed_once),
     ):
@@ -163,7 +202,13 @@ def _record(raw: Raw, live: Live, outputs: Mapping[str, Any]) -> Environment:
             stack=STACK,
             config=config(raw),
             secret_keys=tuple(sorted(secret_keys(raw))),
-            answers={"pulumi:pulumi:readStackOutputs": lambda asked: {**asked, "outputs": outputs}},
+            answers={
+                "pulumi:pulumi:readStackOutputs": lambda asked: {**asked, "outputs": outputs},
+                "pulumi:pulumi:readStackResourceOutputs": lambda asked: {**asked, "outputs": state or {}},
+                **(aws.answers() if answers is None else answers),
+            },
+            computed=aws.COMPUTED,
+            preview=preview,
         )
     made = (found for found in recorder.registered.values() if found.type.startswith(KUBERNETES))
     return Environment(parsed(raw, STACK), recorder, tuple(Object(found) for found in made))
@@ -259,6 +304,7 @@ VARIANTS: dict[str, Raw] = {
         INCIDENT, ("layer.logs", {"store": {"kind": "s3", "bucket": "lines", "region": "eu-west-1"}})
     ),
     "external secrets": changed(INCIDENT, ("layer.renderedSecrets", {"kind": "externalSecret", "store": "vault"})),
+    "on EKS, made here": changed(INCIDENT, ("cluster.target", aws.CREATE), ("layer.logs", {"store": aws.S3})),
     "all of a tenant's settings": changed(
         INCIDENT,
         ("cluster.target", KUBECONFIG),

@@ -1,0 +1,174 @@
+"""What a cluster on EKS says of itself: read from kubectl's answers, and compared with what is declared."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from unittest import mock
+
+import pytest
+from typing_extensions import override
+
+from components.cluster.eks import cli, in_cluster_checks, reading
+from components.cluster.eks.reading import EksKubectl, InCluster, NodeFacts
+from components.cluster.kubectl import Answer, ClusterUnreachableError, Kubectl
+from components.settings.eks import EksTarget
+from tests.support.environments import INCIDENT, changed, parsed
+from tests.unit.components import aws
+
+BASE = changed(INCIDENT, ("cluster.target", aws.EXISTING))
+WEB = NodeFacts("web-1", {"eks.amazonaws.com/nodegroup": "web"}, 35, frozenset())
+G = "cluster.nodeGroups"
+
+
+@dataclass(frozen=True)
+class Recorded(Kubectl):
+    """Answers with these objects, by kind."""
+
+    found: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+    @override
+    def call(
+        self, *arguments: str, stdin: str | None = None, environment: Mapping[str, str] | None = None
+    ) -> Answer:
+        return Answer(json.dumps({"items": self.found[arguments[1]]}), ())
+
+
+def daemonset(name: str, containers: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """A DaemonSet with these containers."""
+    listed = [{"name": key, **value} for key, value in containers.items()]
+    return {"metadata": {"name": name}, "spec": {"template": {"spec": {"containers": listed}}}}
+
+
+def test_what_matters_is_read_from_nodes_and_daemonsets() -> None:
+    cni = daemonset(
+        "aws-node",
+        {
+            "aws-node": {
+                "env": [{"name": "ENABLE_PREFIX_DELEGATION", "value": "true"}, {"name": "MY_NODE_NAME"}]
+            },
+            "aws-eks-nodeagent": {"args": ["--enable-network-policy=true"]},
+        },
+    )
+    node = {
+        "metadata": {"name": "a", "labels": {"x": "y"}},
+        "spec": {"taints": [{"key": "k", "effect": "NoSchedule"}]},
+        "status": {"capacity": {"pods": "35"}},
+    }
+    found = reading.read(
+        Recorded("", "", {"daemonsets": [cni, daemonset("eks-pod-identity-agent", {})], "nodes": [node]})
+    )
+    assert found.cni == {"ENABLE_PREFIX_DELEGATION": "true", "MY_NODE_NAME": ""}
+    assert found.enforces
+    assert found.identity_agent
+    assert found.nodes == (NodeFacts("a", {"x": "y"}, 35, frozenset({("k", "", "NoSchedule")})),)
+
+
+def test_a_cluster_without_them_is_read_too() -> None:
+    assert reading.read(Recorded("", "", {"daemonsets": [], "nodes": []})) == InCluster()
+
+
+def differs(found: InCluster, *changes: tuple[str, Any]) -> dict[str, str]:
+    """Mistakes by path."""
+    settings = parsed(changed(BASE, *changes))
+    assert isinstance(settings.cluster.target, EksTarget)
+    return {m.path: str(m) for m in in_cluster_checks.mistakes(settings, settings.cluster.target, found)}
+
+
+def test_what_is_as_declared_is_no_mistake() -> None:
+    assert differs(replace(aws.IN_CLUSTER, nodes=(WEB, replace(WEB, max_pods=110)))) == {}
+
+
+S3 = ("layer.logs", {"store": {**aws.S3, "madeBy": "others"}})
+WRONG: dict[str, tuple[InCluster, list[tuple[str, Any]], set[str], str]] = {
+    "no CNI": (InCluster(identity_agent=True), [], {"cluster.target.existing"}, "has no VPC CNI"),
+    "policies off": (
+        replace(aws.IN_CLUSTER, enforces=False),
+        [],
+        {"cluster.networkPolicies"},
+        "accept it by",
+    ),
+    "prefixes": (
+        replace(aws.IN_CLUSTER, cni={"ENABLE_PREFIX_DELEGATION": "true"}),
+        [],
+        {f"{G}.{name}.podAddresses" for name in ("web", "workers", "batch")},
+        "`podAddresses: prefix`",
+    ),
+    "custom networking": (
+        replace(aws.IN_CLUSTER, cni={"AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "true"}),
+        [],
+        {f"{G}.{name}.customNetworking" for name in ("web", "workers", "batch")},
+        "`customNetworking: true`",
+    ),
+    "no agent for identities": (
+        replace(aws.IN_CLUSTER, identity_agent=False),
+        [S3],
+        {"cluster.target.identity"},
+        "Loki would get no rights",
+    ),
+    "fewer pods than counted": (
+        replace(aws.IN_CLUSTER, nodes=(replace(WEB, max_pods=17),)),
+        [],
+        {f"{G}.web"},
+        "node web-1 takes 17",
+    ),
+    "a taint on a node": (
+        replace(aws.IN_CLUSTER, nodes=(replace(WEB, taints=frozenset({("gpu", "yes", "NoSchedule")})),)),
+        [],
+        {f"{G}.web.taints"},
+        "no agent tolerates",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_differs_is_told(name: str) -> None:
+    found, changes, paths, reason = WRONG[name]
+    told = differs(found, *changes)
+    assert set(told) == paths
+    assert all(reason in text for text in told.values())
+
+
+def test_policies_that_nothing_enforces_can_be_accepted() -> None:
+    off = replace(aws.IN_CLUSTER, enforces=False)
+    assert differs(off, ("cluster.networkPolicies", "notEnforced")) == {}
+
+
+@pytest.mark.parametrize(
+    "taint",
+    [
+        ("node.kubernetes.io/not-ready", "", "NoExecute"),
+        ("karpenter.sh/disrupted", "", "NoSchedule"),
+        ("soft", "", "PreferNoSchedule"),
+    ],
+)
+def test_taints_that_come_and_go_are_no_mistake(taint: tuple[str, str, str]) -> None:
+    assert differs(replace(aws.IN_CLUSTER, nodes=(replace(WEB, taints=frozenset({taint})),))) == {}
+
+
+def test_in_auto_mode_the_cni_is_part_of_the_node() -> None:
+    groups = {"auto": {"kind": "autoMode", "instanceTypes": ["m5.large"], "nodes": 3}}
+    changes = [(G, groups), ("layer.runsOn", None), ("tenants", {})]
+    assert differs(InCluster(), *changes) == {}
+
+
+def test_commands_ask_the_cli_where_the_cluster_is_once_and_when_they_need_it() -> None:
+    target = parsed(BASE).cluster.target
+    assert isinstance(target, EksTarget)
+    kubectl = EksKubectl("", "eks", target)
+    described = {"cluster": {"name": "prod", "arn": aws.ARN, "endpoint": aws.ENDPOINT}}
+    with (
+        mock.patch.object(cli, "call", return_value=described) as asked,
+        mock.patch.object(Kubectl, "call", return_value=Answer("{}", ())) as called,
+    ):
+        assert kubectl.objects("pods") == kubectl.objects("nodes") == []
+    assert asked.call_args_list == [mock.call(target, "eks", "describe-cluster", "--name", "prod")]
+    assert called.call_count == 2
+
+
+def test_a_cluster_that_the_cli_does_not_find_cannot_be_read() -> None:
+    target = parsed(BASE).cluster.target
+    assert isinstance(target, EksTarget)
+    refused = mock.patch.object(cli, "call", side_effect=cli.CliError("No cluster found for name: prod."))
+    with refused, pytest.raises(ClusterUnreachableError, match="No cluster found"):
+        EksKubectl("", "eks", target).objects("pods")
