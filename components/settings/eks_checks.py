@@ -9,8 +9,6 @@ from components.settings.raw import Raw, mapping, texts
 TARGET, CREATE = "cluster.target", "cluster.target.create"
 # Only EKS itself may set labels of these; it refuses them in a node group.
 RESERVED_LABELS = ("eks.amazonaws.com/", "kubernetes.io/", "k8s.io/")
-# Pod slots' keys that the VPC CNI knows for the whole cluster only.
-CLUSTER_WIDE = "podAddresses"
 
 
 def mistakes(cluster: Raw, groups: Raw, layer: Raw) -> list[Mistake]:
@@ -37,7 +35,6 @@ def mistakes(cluster: Raw, groups: Raw, layer: Raw) -> list[Mistake]:
         *_access(create),
         *_vpc_cni(mapping(create.get("vpcCni"))),
         *_kinds(groups, managed),
-        *_one_way_of_addresses(managed),
         *(mistake for name, group in managed.items() for mistake in _group(name, group)),
     ]
 
@@ -150,18 +147,6 @@ def _nodes_min(group: Raw) -> int:
     return least if isinstance(least, int) else 1
 
 
-def _one_way_of_addresses(managed: Raw) -> Iterator[Mistake]:
-    """Prefix delegation is one variable of one DaemonSet: all groups have it, or none."""
-    ways = {name: mapping(group).get(CLUSTER_WIDE, "secondary") for name, group in managed.items()}
-    if len(set(map(str, ways.values()))) > 1:
-        told = ", ".join(f"{name} {way}" for name, way in ways.items())
-        yield Mistake(
-            "cluster.nodeGroups",
-            f"give pods addresses in several ways ({told}), and the VPC CNI has one for the whole cluster",
-            f"Write the same {CLUSTER_WIDE} for all managed groups",
-        )
-
-
 def _group(name: str, group: Raw) -> Iterator[Mistake]:
     path = f"cluster.nodeGroups.{name}"
     types = [(i, instance_types.lookup(found)) for i, found in texts(group.get("instanceTypes"))]
@@ -175,7 +160,7 @@ def _group(name: str, group: Raw) -> Iterator[Mistake]:
             f"{path}.maxPods",
             "cannot be chosen for a managed group: EKS computes it from instance types and VPC CNI, and injects "
             "it",
-            "Take it out; for more pods per node write `podAddresses: prefix` for all managed groups",
+            "Take it out; for more pods per node write `podAddresses: prefix`",
         )
     if group.get("customNetworking") in (True, "on"):
         yield Mistake(

@@ -22,7 +22,7 @@ HEALTHY = ("ACTIVE", "UPDATING")
 
 
 def mistakes(settings: Settings, target: EksTarget, facts: Facts, stack: str) -> list[Mistake]:
-    """Every mistake that AWS shows; none without credentials, where nothing is known.
+    """Every mistake that AWS shows; without credentials only what the stack's own state shows.
 
     Args:
         settings: the environment.
@@ -31,7 +31,7 @@ def mistakes(settings: Settings, target: EksTarget, facts: Facts, stack: str) ->
         stack: name of the stack, for commands.
     """
     if facts.caller is None:
-        return []
+        return list(_pod_addresses(settings, target, facts))
     found = [
         *_failures(facts),
         *_account(target, facts),
@@ -50,6 +50,7 @@ def mistakes(settings: Settings, target: EksTarget, facts: Facts, stack: str) ->
         *_add_ons(target, create, facts),
         *_subnets(settings, create, facts),
         *_replaced_groups(settings, target, facts),
+        *_pod_addresses(settings, target, facts),
     ]
 
 
@@ -223,6 +224,31 @@ def _replaced_groups(settings: Settings, target: EksTarget, facts: Facts) -> Ite
                     "the group would go at once before new ones come",
                     f"Add a group of another name, and remove this one when its pods have moved: {REPLACEMENT}",
                 )
+
+
+def _pod_addresses(settings: Settings, target: EksTarget, facts: Facts) -> Iterator[Mistake]:
+    """EKS computes a group's max-pods when it makes the group, also for nodes that the group starts later."""
+    if target.create is None:
+        return
+    prefixes = plans.uses_prefixes(settings.cluster)
+    for group in plans.managed_groups(settings.cluster, target):
+        path = f"cluster.nodeGroups.{group.name}.podAddresses"
+        before = facts.deployed.groups.get(group.name, {}).get("podAddresses", "")
+        if before and before != group.pod_addresses:
+            yield Mistake(
+                path,
+                f"was {before} and is {group.pod_addresses}: EKS has computed max-pods when the group was made, and no "
+                "change reaches its nodes, nor those that it starts later",
+                f"Leave `podAddresses: {before}` on it, add a group of another name with `{group.pod_addresses}`, and "
+                f"remove this one when its pods have moved: {REPLACEMENT}",
+            )
+        elif not before and prefixes and group.pod_addresses == "secondary":
+            yield Mistake(
+                path,
+                "is secondary, but other managed groups have prefix, and the VPC CNI knows one way for all: "
+                "a group that is made now gets prefixes",
+                "Write `podAddresses: prefix` here too",
+            )
 
 
 def _sorted(value: Any) -> Any:

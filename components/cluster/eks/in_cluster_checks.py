@@ -48,12 +48,12 @@ def _cni(settings: Settings, found: InCluster) -> Iterator[Mistake]:
     prefixes, custom = (found.cni.get(name, "").lower() == "true" for name in (PREFIXES, CUSTOM))
     for name, group in groups.items():
         path = f"cluster.nodeGroups.{name}"
-        if pod_slots.uses_prefixes(group) != prefixes:
+        # The other way round it may be a group that was made before, whose nodes have kept their max-pods.
+        if pod_slots.uses_prefixes(group) and not prefixes:
             yield Mistake(
                 f"{path}.podAddresses",
-                f"is {'prefix' if pod_slots.uses_prefixes(group) else 'secondary'}, but the VPC CNI has "
-                f"{PREFIXES}={str(prefixes).lower()}",
-                f"Write `podAddresses: {'prefix' if prefixes else 'secondary'}`",
+                f"is prefix, but the VPC CNI has {PREFIXES}=false",
+                "Write `podAddresses: secondary`",
             )
         if group.custom_networking != custom:
             yield Mistake(

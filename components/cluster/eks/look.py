@@ -20,7 +20,7 @@ from components.cluster.eks.facts import (
     TypeFacts,
 )
 from components.cluster.eks.kubeconfig import identity
-from components.cluster.eks.tags import KUBERNETES_TAG
+from components.cluster.eks.tags import KUBERNETES_TAG, POD_ADDRESSES_TAG
 from components.cluster.eks.versions import chosen_versions, pinned_versions
 from components.settings.eks import EksTarget
 from components.settings.load import ALREADY_SHOWN
@@ -85,6 +85,7 @@ def _deployed_group(group: Any) -> dict[str, Any]:
         "amiType": group.get("amiType"),
         "capacity": group.get("capacityType"),
         "subnets": list(group.get("subnetIds") or []),
+        "podAddresses": str((group.get("tags") or {}).get(POD_ADDRESSES_TAG, "")),
         "maximum": int((group.get("scalingConfig") or {}).get("maxSize", 0)),
     }
 

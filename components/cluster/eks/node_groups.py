@@ -8,6 +8,7 @@ import pulumi_aws as aws
 from components.cluster.eks import documents
 from components.cluster.eks.arns import managed_policy
 from components.cluster.eks.plans import ManagedGroup
+from components.cluster.eks.tags import POD_ADDRESSES_TAG
 
 # The CNI's policy is not among them: it belongs to the CNI's own role.
 NODE_POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly")
@@ -133,7 +134,7 @@ class NodeGroups(pulumi.ComponentResource):
             launch_template=aws.eks.NodeGroupLaunchTemplateArgs(
                 id=template.id, version=template.latest_version.apply(str)
             ),
-            tags=self._tags,
+            tags={**self._tags, POD_ADDRESSES_TAG: group.pod_addresses},
             opts=pulumi.ResourceOptions(
                 parent=self, depends_on=list(needs), ignore_changes=ignored, custom_timeouts=TIMEOUTS
             ),

@@ -69,6 +69,8 @@ class ManagedGroup:
     labels: Mapping[str, str]
     taints: tuple[tuple[str, str, str], ...]
     """Key, value and EKS's word for the effect."""
+    pod_addresses: str
+    """`secondary` or `prefix`: what max-pods of its nodes was computed for when it was made."""
     tags: Mapping[str, str]
     """On its Auto Scaling group: what a Cluster Autoscaler reads where the group has no node to look at."""
 
@@ -96,7 +98,8 @@ class ManagedGroup:
 
 
 def uses_prefixes(cluster: Cluster) -> bool:
-    """Whether the managed groups' pods get prefixes; the settings have checked that they all say the same."""
+    """Whether the VPC CNI gives prefixes: as soon as one group is made for them. Others are then groups that were
+    made before, whose nodes keep their max-pods (`checks.py`)."""
     return any(pod_slots.uses_prefixes(group) for group in managed(cluster).values())
 
 
@@ -170,6 +173,7 @@ def _managed_group(name: str, group: NodeGroup, target: EksTarget) -> ManagedGro
         disk_gib=group.eks.disk_gib,
         subnets=group.eks.subnets or (create.subnets if create else ()),
         labels=labels,
+        pod_addresses="prefix" if pod_slots.uses_prefixes(group) else "secondary",
         taints=tuple((t.key, t.value, EFFECTS[t.effect]) for t in (*group.taints, *group.startup_taints)),
         tags=_autoscaler_tags(name, group) if isinstance(group.nodes, NodeRange) else {},
     )

@@ -7,6 +7,8 @@ from components.settings.model import Settings
 CLUSTER_TAG = f"{PREFIX}/cluster"
 # On an add-on: for which version of Kubernetes its own was chosen.
 KUBERNETES_TAG = f"{PREFIX}/kubernetes"
+# On a managed group: the way of addresses for which its max-pods was computed.
+POD_ADDRESSES_TAG = f"{PREFIX}/pod-addresses"
 
 
 def aws_tags(settings: Settings, target: EksTarget, stack: str) -> dict[str, str]:

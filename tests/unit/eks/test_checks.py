@@ -59,6 +59,7 @@ GROUPS = {
         "amiType": "AL2023_x86_64_STANDARD",
         "capacity": "ON_DEMAND",
         "subnets": aws.SUBNETS,
+        "podAddresses": "secondary",
         "maximum": maximum,
     }
     for name, types, maximum in (
@@ -193,6 +194,18 @@ WRONG: dict[str, tuple[Facts, list[Change], str, str]] = {
         f"{G}.web.eks.capacity",
         "was ON_DEMAND and is SPOT",
     ),
+    "prefixes for a living group": (
+        LIVING,
+        [(f"{G}.web.podAddresses", "prefix")],
+        f"{G}.web.podAddresses",
+        "Leave `podAddresses: secondary` on it, add a group of another name",
+    ),
+    "two ways from the start": (
+        EMPTY,
+        [(f"{G}.web.podAddresses", "prefix"), (f"{G}.batch.podAddresses", "prefix")],
+        f"{G}.workers.podAddresses",
+        "a group that is made now gets prefixes",
+    ),
     "a bucket of somebody": (
         replace(EMPTY, bucket="foreign"),
         [],
@@ -244,6 +257,16 @@ def test_a_group_that_grows_needs_addresses_for_what_it_grows_by() -> None:
     none = {subnet: SubnetFacts(zone, "vpc-1", 10) for subnet, zone in aws.ZONES.items()}
     assert found(replace(LIVING, subnets=none)) == {}
     assert set(found(replace(LIVING, subnets=none), (f"{G}.web.nodes", 6))) == {f"{C}.subnets"}
+
+
+def test_a_group_with_prefixes_can_stand_beside_those_that_were_made_without() -> None:
+    more = {"instanceTypes": ["t3.large"], "nodes": 1, "podAddresses": "prefix"}
+    assert found(LIVING, (f"{G}.web-2", more)) == {}
+
+
+def test_without_credentials_the_state_is_judged() -> None:
+    blind = Facts(why_not="no credentials", deployed=OURS)
+    assert set(found(blind, (f"{G}.web.podAddresses", "prefix"))) == {f"{G}.web.podAddresses"}
 
 
 def test_a_group_of_another_name_is_no_change_of_the_old_one() -> None:

@@ -89,10 +89,10 @@ WRONG: dict[str, tuple[InCluster, list[tuple[str, Any]], set[str], str]] = {
         "accept it by",
     ),
     "prefixes": (
-        replace(aws.IN_CLUSTER, cni={"ENABLE_PREFIX_DELEGATION": "true"}),
-        [],
-        {f"{G}.{name}.podAddresses" for name in ("web", "workers", "batch")},
-        "`podAddresses: prefix`",
+        aws.IN_CLUSTER,
+        [(f"{G}.web.podAddresses", "prefix")],
+        {f"{G}.web.podAddresses"},
+        "`podAddresses: secondary`",
     ),
     "custom networking": (
         replace(aws.IN_CLUSTER, cni={"AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "true"}),
@@ -144,6 +144,10 @@ def test_policies_that_nothing_enforces_can_be_accepted() -> None:
 )
 def test_taints_that_come_and_go_are_no_mistake(taint: tuple[str, str, str]) -> None:
     assert differs(replace(aws.IN_CLUSTER, nodes=(replace(WEB, taints=frozenset({taint})),))) == {}
+
+
+def test_a_group_that_was_made_before_prefixes_is_no_mistake() -> None:
+    assert differs(replace(aws.IN_CLUSTER, cni={"ENABLE_PREFIX_DELEGATION": "true"}, nodes=(WEB,))) == {}
 
 
 def test_in_auto_mode_the_cni_is_part_of_the_node() -> None:

@@ -69,7 +69,6 @@ WRONG: dict[str, tuple[list[Change], str, str]] = {
     "unknown add-on": ([(f"{C}.addOnVersions", {"cni": "v1.0.0-eksbuild.1"})], f"{C}.addOnVersions.cni", ""),
     "warm": ([(f"{C}.vpcCni", {"minimumIpTarget": 4})], f"{C}.vpcCni.minimumIpTarget", "needs warmIpTarget"),
     "key": ([(f"{C}.secretsKey", "alias/mine")], f"{C}.secretsKey", "is not the ARN of a KMS key"),
-    "two ways of addresses": ([(f"{G}.web.podAddresses", "prefix")], G, "one for the whole cluster"),
     "maxPods": ([(f"{G}.web.maxPods", 110)], f"{G}.web.maxPods", "cannot be chosen"),
     "custom networking": ([(f"{G}.web.customNetworking", True)], f"{G}.web.customNetworking", "ENIConfigs"),
     "no types": (
