@@ -101,8 +101,8 @@ def test_types_and_functions_that_it_does_not_know_are_refused_by_name(stub: Any
 
 
 def test_provider_settings_that_it_does_not_know_are_refused(stub: Any) -> None:
-    settings = proto.CheckRequest(news=struct({"region": "eu-central-1", "profile": "mine"}))
-    assert refusal(stub.CheckConfig, settings).endswith("not known to the stand-in for AWS: profile")
+    settings = proto.CheckRequest(news=struct({"region": "eu-central-1", "assumeRoles": "[]"}))
+    assert refusal(stub.CheckConfig, settings).endswith("not known to the stand-in for AWS: assumeRoles")
     assert refusal(stub.Configure, proto.ConfigureRequest(args=struct({}))).startswith("no region")
 
 

@@ -10,13 +10,12 @@ from tests.eks.region import Region
 from tests.eks.steps import Step, of_aws
 
 NODE_GROUP, ADDON = "aws:eks/nodeGroup:NodeGroup", "aws:eks/addon:Addon"
-ADDED: Change = ("cluster.nodeGroups.extra", {"instanceTypes": ["m5.large"], "nodes": 1})
+# Pods of the new group get prefixes: the VPC CNI has one configuration, and running nodes keep their max-pods.
+ADDED: Change = (
+    "cluster.nodeGroups.extra",
+    {"instanceTypes": ["m5.large"], "nodes": 1, "podAddresses": "prefix"},
+)
 TAINTED: Change = ("cluster.nodeGroups.batch.taints", [{**environment.BATCH_TAINT, "value": "nightly"}])
-
-
-def prefixes(*groups: str) -> list[Change]:
-    """Pods get prefixes, in all managed groups: the CNI has one configuration."""
-    return [(f"cluster.nodeGroups.{name}.podAddresses", "prefix") for name in groups]
 
 
 def of_kubernetes(steps: list[Step]) -> set[tuple[str, str]]:
@@ -42,16 +41,20 @@ def test_an_added_group_and_a_changed_taint_touch_no_other_group(deployed: Deplo
         ("create", "extra", ()),
         ("update", "batch", ("taints",)),
     ]
-    assert {step.op for step in plan if step.type.startswith("aws:") and step not in groups} == {"create"}
+    (cni,) = [step for step in plan if step.type == ADDON]
+    assert cni == Step("update", ADDON, "vpc-cni", ("configurationValues",))
+    others = [step for step in plan if step.type.startswith("aws:") and step not in (*groups, cni)]
+    assert {step.op for step in others} == {"create"}
     # Their affinity names the groups, and they tolerate exactly the taints.
     assert ("update", "DaemonSet") in of_kubernetes(plan)
 
 
-def test_prefixes_touch_no_group(deployed: Deployment) -> None:
-    plan = deployed.plan(*prefixes(*environment.GROUPS))
-    assert [step for step in plan if step.type.startswith("aws:eks/")] == [
-        Step("update", ADDON, "vpc-cni", ("configurationValues",))
-    ]
+def test_prefixes_for_a_group_that_is_there_are_refused_as_its_nodes_would_not_get_them(
+    deployed: Deployment,
+) -> None:
+    said = deployed.refused(("cluster.nodeGroups.web.podAddresses", "prefix"))
+    assert "cluster.nodeGroups.web.podAddresses" in said
+    assert "EKS has computed max-pods when the group was made" in said
 
 
 def test_what_would_take_running_nodes_or_the_cluster_away_is_refused(deployed: Deployment) -> None:
@@ -73,7 +76,7 @@ def test_nodes_that_run_keep_their_max_pods_and_new_ones_get_those_of_prefixes(
     deployed: Deployment, region: Region
 ) -> None:
     before = max_pods(region)
-    deployed.up(ADDED, TAINTED, *prefixes(*environment.GROUPS, "extra"))
+    deployed.up(ADDED, TAINTED)
     assert max_pods(region) == {**before, "extra-0": "110"}
     cni = region.eks.describe_addon(clusterName=CLUSTER, addonName="vpc-cni")["addon"]
     assert json.loads(cni["configurationValues"])["env"]["ENABLE_PREFIX_DELEGATION"] == "true"
@@ -88,10 +91,10 @@ def test_agents_are_on_the_new_node_and_on_the_one_with_the_changed_taint(
     assert on == set(max_pods(region))
 
 
-def test_a_removed_group_goes_with_its_nodes_and_nothing_else_of_aws(
+def test_a_removed_group_goes_with_its_nodes_and_no_other_is_touched(
     deployed: Deployment, region: Region
 ) -> None:
     plan = deployed.plan((ADDED[0], None))
-    assert {op for op, _ in of_aws(plan)} == {"delete"}
+    assert {step for step in of_aws(plan) if step[0] != "delete"} == {("update", "vpc-cni")}
     deployed.up((ADDED[0], None))
     assert "extra-0" not in max_pods(region)

@@ -11,8 +11,9 @@ from tests.eks.aws_cli import ACCOUNT, AwsCli
 from tests.eks.deployment import Deployment
 from tests.eks.region import Region, opened
 from tests.support.aws.account import Account
+from tests.support.kube import Object
 
-CNI = '{"enableNetworkPolicy": "true"}'
+SYSTEM, CNI, AGENT = "kube-system", "aws-node", "eks-pod-identity-agent"
 ROLE = f"arn:aws:iam::{ACCOUNT}:role"
 ADDONS = ("vpc-cni", "kube-proxy", "eks-pod-identity-agent", "coredns", "aws-ebs-csi-driver")
 
@@ -32,14 +33,44 @@ def region(
             accessConfig={"authenticationMode": "API"},
         )
         for name in ADDONS:
-            values = {"configurationValues": CNI} if name == "vpc-cni" else {}
-            region.eks.create_addon(clusterName=environment.CLUSTER, addonName=name, **values)
+            region.eks.create_addon(clusterName=environment.CLUSTER, addonName=name)
         for name, group in {
             **environment.GROUPS,
             "build": {"instanceTypes": ["m5.large"], "nodes": 1},
         }.items():
             region.eks.create_nodegroup(**_group(name, group, subnets))
+        region.kube.apply(*system_daemons())
         yield region
+        for daemon in system_daemons():
+            region.kube.delete("daemonsets.apps", daemon["metadata"]["name"], SYSTEM)
+
+
+def system_daemons(*, enforces: bool = True, names: tuple[str, ...] = (CNI, AGENT)) -> list[Object]:
+    """What these add-ons run on each node, as far as anybody looks at it."""
+    node_agent = {"name": "aws-eks-nodeagent", "args": [f"--enable-network-policy={str(enforces).lower()}"]}
+    variables = [{"name": "ENABLE_PREFIX_DELEGATION", "value": "false"}]
+    containers: dict[str, list[Object]] = {
+        CNI: [{"name": CNI, "env": variables}, node_agent],
+        AGENT: [{"name": AGENT}],
+    }
+    return [_daemon(name, containers[name]) for name in names]
+
+
+def _daemon(name: str, containers: list[Object]) -> Object:
+    labels = {"k8s-app": name}
+    pod = {
+        "containers": [{**container, "image": "example.com/none"} for container in containers],
+        "tolerations": [{"operator": "Exists"}],
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": name, "namespace": SYSTEM},
+        "spec": {
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": pod},
+        },
+    }
 
 
 def _group(name: str, group: dict[str, Any], subnets: list[str]) -> dict[str, Any]:

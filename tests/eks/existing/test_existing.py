@@ -5,6 +5,7 @@ import pytest
 from tests.eks import environment
 from tests.eks.deployment import Deployment
 from tests.eks.environment import BUCKET, CLUSTER
+from tests.eks.existing.conftest import AGENT, CNI, SYSTEM, system_daemons
 from tests.eks.region import Region
 from tests.eks.steps import Step
 
@@ -45,6 +46,27 @@ def test_groups_that_are_otherwise_than_declared_are_said_all_at_once(stack: Dep
         "has a managed node group 'build' that is not declared",
     ):
         assert expected in said, said
+
+
+def test_a_cni_that_enforces_no_policies_and_an_absent_identity_agent_are_refused(
+    stack: Deployment, region: Region
+) -> None:
+    region.kube.apply(*system_daemons(enforces=False, names=(CNI,)))
+    region.kube.delete("daemonsets.apps", AGENT, SYSTEM)
+    try:
+        said = stack.refused()
+    finally:
+        region.kube.apply(*system_daemons())
+    assert "the VPC CNI enforces no network policies" in said
+    assert "the cluster has no EKS Pod Identity agent" in said
+
+
+def test_a_cluster_without_the_vpc_cni_is_refused(stack: Deployment, region: Region) -> None:
+    region.kube.delete("daemonsets.apps", CNI, SYSTEM)
+    try:
+        assert "has no VPC CNI (DaemonSet kube-system/aws-node)" in stack.refused()
+    finally:
+        region.kube.apply(*system_daemons())
 
 
 def test_of_aws_only_a_bucket_and_its_role_are_planned(first_plan: list[Step]) -> None:
