@@ -114,10 +114,9 @@ docs: ## Write the generated parts of the documentation
 	$(SETUP) python
 	@$(PYTHON) -m commands.docs
 
-bench: ## What things cost, side by side in one run on an idle machine: the policy pack, the gateway
+bench: ## What things cost, side by side in one run on an idle machine, about 25 minutes: docs/benchmarks.md
 	$(SETUP) all
-	@$(PYTHON) -m bench.policy_pack
-	@$(PYTHON) -m bench.gateway
+	@$(PYTHON) -m bench
 
 # Hashes, and no address of a registry: whoever installs takes the packages from theirs.
 LOCK := .venv/bin/uv pip compile pyproject.toml --quiet --generate-hashes --no-header --no-emit-index-url \

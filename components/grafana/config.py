@@ -4,6 +4,7 @@ Keys checked against Grafana's configuration reference (setup-grafana/configure-
 secret is in them: Grafana takes GF_<SECTION>_<KEY> from its environment, above this file.
 """
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -57,10 +58,10 @@ def files(found: Sequence[Source], scrape_interval: str, access: Access) -> dict
         scrape_interval: of the metrics.
         access: how people come.
     """
-    shown = dashboards.texts(list(found))
+    shown = dashboards.texts(tuple(found))
     return {
         INI: grafana_ini(access, home=next(iter(shown))),
-        DATA_SOURCES: sources.for_own(found, scrape_interval),
+        DATA_SOURCES: sources.for_own(tuple(found), scrape_interval),
         PROVIDERS: _providers(),
         **{f"{uid}.json": text for uid, text in shown.items()},
     }
@@ -74,6 +75,7 @@ def mounted_at(file: str) -> str:
     return f"provisioning/{kind}/{file}" if kind else file
 
 
+@functools.cache
 def _providers() -> str:
     """Dashboards from the mounted folder alone: neither changed nor deleted in the browser."""
     provider = {

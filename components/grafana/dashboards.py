@@ -4,7 +4,9 @@ Only metrics that carry `namespace` are asked for: what a tenant reads is scoped
 tenant's. So the use of memory and CPU is compared with requests and limits, never with a node.
 """
 
+import functools
 import json
+from collections.abc import Mapping, Sequence
 
 from components.grafana.panels import (
     RED,
@@ -30,7 +32,8 @@ POD = "{{namespace}} {{pod}}"
 CONTAINER = "{{namespace}} {{pod}} {{container}}"
 
 
-def texts(sources: list[Source]) -> dict[str, str]:
+@functools.cache  # equal for all tenants with the same signals
+def texts(sources: tuple[Source, ...]) -> Mapping[str, str]:
     """Each dashboard as JSON, by its uid; only those whose source is there."""
     made = [namespace_overview()] if METRICS in sources else []
     made += [log_explorer(sources)] if LOGS in sources else []
@@ -164,7 +167,7 @@ def _own_metrics() -> list[Json]:
     ]  # fmt: skip
 
 
-def log_explorer(sources: list[Source]) -> Json:
+def log_explorer(sources: Sequence[Source]) -> Json:
     """Lines by namespace, pod, container and text; with several log sources, of the one that is chosen."""
     several = sum(source.kind == "loki" for source in sources) > 1
     source = Source("Logs", "${source}", "loki") if several else LOGS

@@ -7,6 +7,7 @@ What a data source says about tenants counts for nothing unless its token is the
 - No alert rules from them: Grafana's alerting is off.
 """
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -45,7 +46,8 @@ def of_signals(*, metrics: bool, logs: bool) -> list[Source]:
     return [*([METRICS] if metrics else []), *([LOGS] if logs else [])]
 
 
-def for_own(sources: Sequence[Source], scrape_interval: str) -> str:
+@functools.cache  # equal for all tenants with the same signals
+def for_own(sources: tuple[Source, ...], scrape_interval: str) -> str:
     """Provisioning of a Grafana of ours: these sources and no others, the first of them the default."""
     listed = [
         {**_source(source, scrape_interval, f"Bearer ${TOKEN_VARIABLE}"), "isDefault": source == sources[0]}

@@ -21,12 +21,18 @@ from components.settings.model import MetricsStore, Settings
 APP = names.PROMETHEUS
 SECRET = "prometheus-credential"  # noqa: S105 - an object's name
 NOBODY = 65534
+LEAST_TARGETS = 1024
 
 
-def pod_slots(settings: Settings) -> int:
-    """Pods that all declared nodes can hold at most: more targets than that cannot be."""
+def target_limit(settings: Settings) -> int:
+    """Bound of the targets of one job: the pod slots of all declared nodes, more targets than which cannot be.
+
+    Rounded up to a power of two, at least 1,024, so that a node more or less changes no configuration and restarts no
+    Prometheus.
+    """
     groups = settings.cluster.node_groups.values()
-    return sum(node_groups.nodes_max(group) * node_groups.max_pods(group) for group in groups)
+    slots = sum(node_groups.nodes_max(group) * node_groups.max_pods(group) for group in groups)
+    return max(LEAST_TARGETS, 1 << (slots - 1).bit_length())
 
 
 def cluster_rules() -> list[PolicyRuleArgs]:
@@ -116,7 +122,7 @@ class PrometheusStore(pulumi.ComponentResource):
 
     def _config(self) -> VersionedConfig:
         settings = self._context.settings
-        text = prometheus.prometheus_config(settings, pod_slots=pod_slots(settings))
+        text = prometheus.prometheus_config(settings, target_limit=target_limit(settings))
         return VersionedConfig(
             APP,
             {prometheus.CONFIG_FILE: text},

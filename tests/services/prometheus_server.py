@@ -119,7 +119,7 @@ def basic(user: str, password: str) -> str:
 def config(own_port: int, here: Path) -> str:
     """The rendered text with discovery, the server's own port and the credential's path replaced, and nothing else."""
     stated = changed(INCIDENT, ("layer.metrics", {"scrapeInterval": "1s", "samplesPerTarget": 100}))
-    text = prometheus.prometheus_config(parsed(stated), pod_slots=SLOTS)
+    text = prometheus.prometheus_config(parsed(stated), target_limit=SLOTS)
     text = text.replace(f"localhost:{names.PROMETHEUS_PORT}", f"localhost:{own_port}")
     text = text.replace(scrape_jobs.CREDENTIAL_FOLDER, str(here))
     document = yaml.safe_load(text)

@@ -72,7 +72,7 @@ def discovered() -> list[dict[str, str]]:
 def jobs() -> dict[str, list[dict[str, Any]]]:
     """The rules of every job on pods, and the agents'."""
     text = prometheus.prometheus_config(
-        parsed(changed(INCIDENT, ("layer.hostMetrics", EXISTING))), pod_slots=9
+        parsed(changed(INCIDENT, ("layer.hostMetrics", EXISTING))), target_limit=9
     )
     stated = {job["job_name"]: job["relabel_configs"] for job in yaml.safe_load(text)["scrape_configs"]}
     on_pods = {name: stated[name] for name in ("node-exporter", "alloy", "pods", "pods-by-port-name")}

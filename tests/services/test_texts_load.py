@@ -45,7 +45,7 @@ def test_alloys_grammar_would_find_a_mistake(tmp_path: Path) -> None:
 @pytest.mark.parametrize("changes", VARIANTS.values(), ids=VARIANTS)
 def test_promtool_accepts_the_configuration(changes: list[tuple[str, Any]], tmp_path: Path) -> None:
     file = tmp_path / "prometheus.yaml"
-    file.write_text(prometheus.prometheus_config(parsed(changed(INCIDENT, *changes)), pod_slots=755))
+    file.write_text(prometheus.prometheus_config(parsed(changed(INCIDENT, *changes)), target_limit=755))
     check(tool("promtool"), "check", "config", "--syntax-only", str(file))
 
 

@@ -46,8 +46,8 @@ READY_COMMAND = (
 BLOCKS_SHARE = 0.8
 
 
-def prometheus_config(settings: Settings, *, pod_slots: int) -> str:
-    """The configuration as YAML. `pod_slots` is the sum of max-pods over all declared nodes at their maximum.
+def prometheus_config(settings: Settings, *, target_limit: int) -> str:
+    """The configuration as YAML. `target_limit` bounds the targets of each job of tenants' pods.
 
     No tenant is named in it: adding or removing one changes no byte.
     """
@@ -64,7 +64,7 @@ def prometheus_config(settings: Settings, *, pod_slots: int) -> str:
             "external_labels": {"cluster": settings.cluster.name},
         },
         "storage": {"tsdb": {"retention": {"time": store.retention, "size": _blocks(store.storage)}}},
-        "scrape_configs": scrape_jobs.scrape_jobs(settings, store, pod_slots=pod_slots),
+        "scrape_configs": scrape_jobs.scrape_jobs(settings, store, target_limit=target_limit),
     }
     return to_yaml(config)
 

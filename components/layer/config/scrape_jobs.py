@@ -67,7 +67,7 @@ _SCRAPE, _PORT, _PATH, _SCHEME = (
 )
 
 
-def scrape_jobs(settings: Settings, store: MetricsStore, *, pod_slots: int) -> list[Job]:
+def scrape_jobs(settings: Settings, store: MetricsStore, *, target_limit: int) -> list[Job]:
     """All jobs, in the order in which a reader looks for them."""
     cluster = settings.cluster.name
     return [
@@ -77,8 +77,8 @@ def scrape_jobs(settings: Settings, store: MetricsStore, *, pod_slots: int) -> l
         _kube_state_metrics(cluster),
         _api_server(cluster),
         *_layer(cluster, settings),
-        _annotated_pods(cluster, store, pod_slots),
-        _annotated_pods_by_port_name(cluster, store, pod_slots),
+        _annotated_pods(cluster, store, target_limit),
+        _annotated_pods_by_port_name(cluster, store, target_limit),
     ]
 
 
@@ -209,17 +209,17 @@ def _layer(cluster: str, settings: Settings) -> list[Job]:
 # --- tenants ----------------------------------------------------------------------------------------------------------
 
 
-def _annotated_pods(cluster: str, store: MetricsStore, pod_slots: int) -> Job:
+def _annotated_pods(cluster: str, store: MetricsStore, target_limit: int) -> Job:
     """Pods whose annotation names the port: exactly one target each, whatever containers and ports they have.
 
     So the target limit, at which Prometheus fails all targets of a job, is out of any tenant's reach: there are at most
     as many targets as the declared nodes have pod slots.
     """
     rules = (keep(_PORT, PORT), *_tenant_rules(), *address_from(_PORT))
-    return _tenant_job("pods", cluster, rules, store, pod_slots)
+    return _tenant_job("pods", cluster, rules, store, target_limit)
 
 
-def _annotated_pods_by_port_name(cluster: str, store: MetricsStore, pod_slots: int) -> Job:
+def _annotated_pods_by_port_name(cluster: str, store: MetricsStore, target_limit: int) -> Job:
     """Pods without that annotation: the port that they declare as `metrics`.
 
     A job of its own, since here a pod can be several targets: the API server allows the same port name in several
@@ -232,10 +232,12 @@ def _annotated_pods_by_port_name(cluster: str, store: MetricsStore, pod_slots: i
         keep(CONTAINER_PORT_PROTOCOL, "TCP"),
     )
     rules = (*named, *_tenant_rules(), constant("job", "pods"))
-    return _tenant_job("pods-by-port-name", cluster, rules, store, pod_slots)
+    return _tenant_job("pods-by-port-name", cluster, rules, store, target_limit)
 
 
-def _tenant_job(name: str, cluster: str, rules: tuple[Rule, ...], store: MetricsStore, pod_slots: int) -> Job:
+def _tenant_job(
+    name: str, cluster: str, rules: tuple[Rule, ...], store: MetricsStore, target_limit: int
+) -> Job:
     samples = store.samples_per_target
     return _job(
         name,
@@ -248,7 +250,7 @@ def _tenant_job(name: str, cluster: str, rules: tuple[Rule, ...], store: Metrics
         label_name_length_limit=LABEL_NAME_LENGTH,
         label_value_length_limit=LABEL_VALUE_LENGTH,
         body_size_limit=f"{max(1, samples * BYTES_PER_SAMPLE // 2**20)}MB",
-        target_limit=pod_slots,
+        target_limit=target_limit,
         # Pods have no certificate that names their address, and no credential is sent to them.
         tls_config={"insecure_skip_verify": True},
         kubernetes_sd_configs=_pods(of_namespace=True),

@@ -192,3 +192,15 @@ def test_the_overrides_of_loki_hold_the_tenants_whose_logs_are_on_and_no_others(
     for name in on:
         stated = yaml.safe_load(text)["overrides"][name]
         assert stated.get("retention_period") == recorded.settings.tenants[name].retention
+
+
+def test_a_node_more_restarts_no_prometheus() -> None:
+    before, after, twice = (
+        environment(changed(INCIDENT, ("cluster.nodeGroups.workers.nodes", nodes))) for nodes in (9, 10, 18)
+    )
+    assert scrape_jobs(before) == scrape_jobs(after)
+    assert [o.pod for o in before.of("Deployment") if o.name == names.PROMETHEUS] == [
+        o.pod for o in after.of("Deployment") if o.name == names.PROMETHEUS
+    ]
+    limits = [scrape_jobs(found)["pods"]["target_limit"] for found in (before, twice)]
+    assert limits == [1024, 2048]  # 755 and 1,277 pod slots

@@ -87,9 +87,7 @@ def test_a_group_that_is_declared_anew_gets_its_agents_and_nothing_else_moves() 
         lands_there = all(lands(placement_of(workload.pod or {}), node) for node in nodes(after, "gpu"))
         if workload.namespace == NODES_NAMESPACE:
             assert lands_there, str(workload)
-        elif (
-            workload.name != "prometheus"
-        ):  # its target limit is the number of pod slots, so its configuration changes
+        else:
             assert same, str(workload)
 
 

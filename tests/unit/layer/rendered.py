@@ -12,5 +12,5 @@ TENANT_JOBS = ("pods", "pods-by-port-name")
 
 def jobs(*changes: tuple[str, Any]) -> dict[str, dict[str, Any]]:
     """Jobs by name, for the incident's environment with these changes."""
-    text = prometheus_config(parsed(changed(INCIDENT, *changes)), pod_slots=755)
+    text = prometheus_config(parsed(changed(INCIDENT, *changes)), target_limit=755)
     return {job["job_name"]: job for job in yaml.safe_load(text)["scrape_configs"]}

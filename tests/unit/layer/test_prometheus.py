@@ -11,7 +11,7 @@ from tests.support.environments import INCIDENT, changed, parsed
 
 def config(*changes: tuple[str, Any]) -> dict[str, Any]:
     rendered: dict[str, Any] = yaml.safe_load(
-        prometheus.prometheus_config(parsed(changed(INCIDENT, *changes)), pod_slots=9)
+        prometheus.prometheus_config(parsed(changed(INCIDENT, *changes)), target_limit=9)
     )
     return rendered
 
@@ -45,7 +45,7 @@ def test_nothing_may_be_written_from_outside() -> None:
 
 
 def test_no_value_is_an_alias() -> None:
-    text = prometheus.prometheus_config(parsed(INCIDENT), pod_slots=9)
+    text = prometheus.prometheus_config(parsed(INCIDENT), target_limit=9)
     assert "&id" not in text
     assert "*id" not in text
 

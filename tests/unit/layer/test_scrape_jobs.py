@@ -25,7 +25,7 @@ ALL = [*NODES, "node-exporter", "kube-state-metrics", "apiserver", *LOGS, "prome
 
 
 def test_every_job_is_there_once() -> None:
-    text = prometheus_config(parsed(INCIDENT), pod_slots=755)
+    text = prometheus_config(parsed(INCIDENT), target_limit=755)
     assert [job["job_name"] for job in yaml.safe_load(text)["scrape_configs"]] == ALL
 
 
@@ -53,13 +53,13 @@ def test_without_metrics_there_is_no_configuration() -> None:
         INCIDENT, ("layer.metrics", "off"), *((f"tenants.{t}.metrics", False) for t in INCIDENT["tenants"])
     )
     with pytest.raises(ValueError, match=r"layer\.metrics is off"):
-        prometheus_config(parsed(off), pod_slots=755)
+        prometheus_config(parsed(off), target_limit=755)
 
 
 def test_adding_or_removing_a_tenant_changes_no_byte() -> None:
-    before = prometheus_config(parsed(INCIDENT), pod_slots=755)
+    before = prometheus_config(parsed(INCIDENT), target_limit=755)
     more = changed(INCIDENT, ("tenants.quagga", {"pods": 5}), ("tenants.shop", None))
-    assert prometheus_config(parsed(more), pod_slots=755) == before
+    assert prometheus_config(parsed(more), target_limit=755) == before
     assert "quagga" not in before
     assert "shop" not in before
 
