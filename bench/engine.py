@@ -22,7 +22,7 @@ from typing import Any
 
 from bench import bare
 from bench.measuring import Used, Writes, finish, run, say, watch_machine, write
-from commands.engine import PULUMI, engine_environment
+from commands.engine import PULUMI, engine_environment, variables_of
 from commands.environments import ROOT
 from components.names import OWNER_LABEL
 from simulator import nodes, teams
@@ -139,7 +139,8 @@ class Project:
     def engine(self, *arguments: str) -> Used:
         """One command of the engine."""
         with engine_environment(STACK, backend=f"file://{self._folder / 'state'}") as environment:
-            used = run([str(PULUMI), "--non-interactive", *arguments], environment, self._program)
+            given = variables_of(arguments[0], environment)
+            used = run([str(PULUMI), "--non-interactive", *arguments], given, self._program)
         if used.status:
             raise SystemExit(f"{' '.join(arguments)} fails:\n{used.output[-3000:]}")
         return used

@@ -21,7 +21,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from bench.measuring import finish, say, watch_machine
+from bench.measuring import finish, say, watch_machine, write
 from components import names
 from components.budget import pod_budget
 from simulator import nodes, teams
@@ -316,8 +316,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for size, apps in sizes:
         say(f"per-app shape: {size} nodes, {apps} apps (about {1 + size // 30} to {2 + size // 15} minutes)")
         rows += measure(size, apps)
-    found = mistakes(rows)
-    return finish("per_app_shape", {"rows": [asdict(row) for row in rows]}, end(), found)
+        write("per_app_shape", told(rows), end(), mistakes(rows))
+    return finish("per_app_shape", told(rows), end(), mistakes(rows))
+
+
+def told(rows: Sequence[Row]) -> dict[str, Any]:
+    """The results."""
+    return {"rows": [asdict(row) for row in rows]}
 
 
 if __name__ == "__main__":

@@ -44,6 +44,9 @@ SETTINGS = {
     # A policy pack announces its port on stdout and does not flush it: unbuffered, or preview hangs for ever.
     "PYTHONUNBUFFERED": "1",
 }
+# A preview saves nothing, and yet the engine writes down the whole state for each of its steps: at 50 tenants 24 s of
+# CPU with that, 8 s without. Only for commands whose state nobody needs: what a killed `up` leaves is its last step's.
+WITHOUT_CHECKPOINTS = {"PULUMI_EXPERIMENTAL": "true", "PULUMI_SKIP_CHECKPOINTS": "true"}
 
 
 @contextmanager
@@ -276,7 +279,12 @@ def run_watched(
     watch = watch_for(command, environment)
     color = ["--color", "always"] if sys.stdout.isatty() else []
     arguments = [*arguments_of(command, environment), *color, *options]
-    return exit_status(run_pulumi(arguments, variables, listener=watch)), watch
+    return exit_status(run_pulumi(arguments, variables_of(command, variables), listener=watch)), watch
+
+
+def variables_of(command: str, variables: Mapping[str, str]) -> dict[str, str]:
+    """The environment's variables for one of `COMMANDS`."""
+    return {**variables, **(WITHOUT_CHECKPOINTS if command == "preview" else {})}
 
 
 def exporter(

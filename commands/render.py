@@ -14,6 +14,7 @@ from pathlib import Path
 import yaml
 
 from commands.engine import (
+    WITHOUT_CHECKPOINTS,
     engine_environment,
     exit_status,
     policy_arguments,
@@ -122,7 +123,7 @@ def render(environment: str, out: Path, *, judged: bool = True, stand_ins: bool 
             given = [argument for path in secrets for argument in ("--secret", f"{path}={VALUE}")]
             steps.append(["config", "set-all", *stack, "--path", *given])
         for arguments in (*steps, [*update, *(policy_arguments() if judged else [])]):
-            done = run_pulumi(arguments, variables)
+            done = run_pulumi(arguments, {**variables, **WITHOUT_CHECKPOINTS})
             if done.returncode:
                 return exit_status(done)
         kinds = install(folder / "rendered", out)

@@ -234,3 +234,11 @@ def test_an_engine_that_a_signal_ended_gives_the_shells_status(project: Path) ->
 def test_captured_output_holds_both_streams(project: Path) -> None:
     _pulumi(project, "import sys; print('out', flush=True); print('err', file=sys.stderr)")
     assert engine.run_pulumi([], {}, capture=True).stdout == "out\nerr\n"
+
+
+@pytest.mark.parametrize("command", engine.COMMANDS)
+def test_only_a_preview_goes_without_checkpoints(command: str) -> None:
+    """A killed `up` leaves what its last step wrote; a preview leaves nothing."""
+    given = engine.variables_of(command, {"A": "b"})
+    assert ("PULUMI_SKIP_CHECKPOINTS" in given) == (command == "preview")
+    assert given["A"] == "b"
