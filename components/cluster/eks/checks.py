@@ -6,7 +6,7 @@ from typing import Any
 from components.cluster import node_groups
 from components.cluster.eks import addresses, existing, plans
 from components.cluster.eks.arns import is_same_principal, who
-from components.cluster.eks.facts import Facts
+from components.cluster.eks.facts import Caller, Facts
 from components.cluster.eks.kubeconfig import identity
 from components.cluster.eks.type_checks import type_mistakes
 from components.cluster.eks.versions import parts, pinned_versions
@@ -34,7 +34,7 @@ def mistakes(settings: Settings, target: EksTarget, facts: Facts, stack: str) ->
         return list(_pod_addresses(settings, target, facts))
     found = [
         *_failures(facts),
-        *_account(target, facts),
+        *wrong_account(target, facts.caller),
         *_living_cluster(facts, stack),
         *type_mistakes(settings, target, facts),
         *_bucket(settings, facts, stack),
@@ -67,11 +67,12 @@ def _caller(facts: Facts) -> str:
     return facts.caller.arn if facts.caller else "the caller"
 
 
-def _account(target: EksTarget, facts: Facts) -> Iterator[Mistake]:
-    if target.account and facts.caller and facts.caller.account != target.account:
+def wrong_account(target: EksTarget, caller: Caller) -> Iterator[Mistake]:
+    """Credentials of another account than the one that is stated; nothing else is asked with them."""
+    if target.account and caller.account != target.account:
         yield Mistake(
             f"{TARGET}.account",
-            f"is {target.account}, but the credentials are of account {facts.caller.account} ({facts.caller.arn})",
+            f"is {target.account}, but the credentials are of account {caller.account} ({caller.arn})",
             f"Use a profile of account {target.account} ({TARGET}.profile), or sign in to it",
         )
 

@@ -1,13 +1,14 @@
 """Looks at AWS before anything is made: through the one provider, by functions that read only."""
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NoReturn, TypeVar
 
 import pulumi
 import pulumi_aws as aws
 
 from components.cluster import own_state
 from components.cluster.eks import cli, plans
+from components.cluster.eks.checks import wrong_account
 from components.cluster.eks.cloud import Cloud
 from components.cluster.eks.facts import (
     Caller,
@@ -39,7 +40,8 @@ def look_or_exit(settings: Settings, target: EksTarget) -> Cloud:
     """Registers the provider and asks AWS what has to be known; says what nobody could be asked.
 
     Raises:
-        SystemExit: with status 32, where there are no credentials and more than a first preview is asked for.
+        SystemExit: with status 32, where there are no credentials and more than a first preview is asked for, or where
+            they are another account's.
     """
     deployed = read_deployed()
     caller, why_not = _caller(target)
@@ -50,6 +52,9 @@ def look_or_exit(settings: Settings, target: EksTarget) -> Cloud:
             + "subnets and their free addresses, versions of Kubernetes and add-ons, "
             "the bucket's name, who deploys. `up` checks all of it before it makes anything"
         )
+    elif wrong := list(wrong_account(target, caller)):
+        # Before the provider says it: its own refusal names no setting.
+        _refuse(wrong)
     provider = _register_provider(target, blind=caller is None)
     if caller is None:
         return Cloud(provider, Facts(why_not=why_not, deployed=deployed), {})
@@ -107,7 +112,11 @@ def _refuse_blind(target: EksTarget, deployed: Deployed, why_not: str) -> None:
         "a cluster that this program makes can do without",
         f"Install the AWS CLI 2 and sign in, until this answers: {login}",
     )
-    pulumi.log.error(str(SettingsError([mistake], pulumi.get_stack())))
+    _refuse([mistake])
+
+
+def _refuse(mistakes: Sequence[Mistake]) -> NoReturn:
+    pulumi.log.error(str(SettingsError(mistakes, pulumi.get_stack())))
     raise SystemExit(ALREADY_SHOWN)
 
 
