@@ -50,6 +50,17 @@ KUBE_STATE_METRICS_ROLE = f"{PREFIX}-kube-state-metrics"
 # Class of encrypted volumes, on EKS.
 VOLUME_CLASS = f"{PREFIX}-gp3"
 
+# Guards in the cluster: each a ValidatingAdmissionPolicy and its binding.
+TENANT_WORKLOADS_GUARD = f"{PREFIX}-tenant-workloads"
+DAEMONSETS_GUARD = f"{PREFIX}-daemonsets"
+CLUSTER_BINDINGS_GUARD = f"{PREFIX}-cluster-bindings"
+TENANT_LABELS_GUARD = f"{PREFIX}-tenant-labels"
+GUARDS = (TENANT_WORKLOADS_GUARD, DAEMONSETS_GUARD, CLUSTER_BINDINGS_GUARD, TENANT_LABELS_GUARD)
+# What they let pass: an annotation of the layer's namespace, which the API server reads.
+EXEMPTIONS_ANNOTATION = f"{PREFIX}/admission-exemptions"
+# The right to set the labels by which a namespace belongs to a tenant. No API serves it; only the authorizer knows it.
+LABEL_RIGHT_GROUP, LABEL_RIGHT_RESOURCE, LABEL_RIGHT_VERB = PREFIX, "tenants", "label"
+
 # Objects in a tenant's namespaces.
 PODS_QUOTA = f"{PREFIX}-pods"
 PRIORITY_QUOTA = f"{PREFIX}-priority"

@@ -16,6 +16,8 @@ KINDS = (
         for kind in ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
     ),
     "priorityclasses.scheduling.k8s.io",
+    "validatingadmissionpolicies.admissionregistration.k8s.io",
+    "validatingadmissionpolicybindings.admissionregistration.k8s.io",
 )
 # Looked for in the layer's own namespaces only: whoever deploys need not be able to list everybody's Secrets.
 KINDS_OF_THE_LAYER = ("configmaps", "secrets", "networkpolicies.networking.k8s.io")

@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from components.names import PREFIX
+
 
 @dataclass(frozen=True, order=True)
 class Finding:
@@ -41,6 +43,10 @@ _REMEDIES = {
     r"didn't have free ports": (
         f"Another pod has the port: a second node exporter on the node. Find it: {_PODS_ON_NODE}. Then remove it, or "
         "use it: layer.hostMetrics: {{kind: existing, selector: ...}}; or layer.hostMetrics: alloy, which needs no port"
+    ),
+    rf"ValidatingAdmissionPolicy '{PREFIX}-": (
+        "A guard of this project refuses it, and its message says what to change. What is right all the same is stated "
+        "in layer.admission.exemptions (docs/guards.md); a loose guard, until all is mended: layer.admission: warn"
     ),
     r"violates PodSecurity": (
         "The namespace's Pod Security level was changed. See: kubectl get namespace {namespace} --show-labels. "

@@ -33,6 +33,8 @@ PRESENT_EVERYWHERE = (
     "eks.amazonaws.com/capacityType",
     "karpenter.sh/capacity-type",
 )
+PINNED = "a node's name goes around the scheduler"
+EVERYWHERE = "it runs on every node: nothing in its pod template limits it to some"
 DEFAULT_SCHEDULER = "default-scheduler"
 CONSTRAINING = ("In", "Exists", "Gt", "Lt")
 FIX = (
@@ -59,11 +61,11 @@ def judge(manifest: Manifest, _world: World, settings: PlacementSettings) -> Ite
     if pod is None or node_agent is False or not (pod.whole or _sets_placement(manifest, pod)):
         return
     if pod.spec["nodeName"].text:
-        yield violation(manifest, pod.spec["nodeName"], "a node's name goes around the scheduler", f"{FIX}.")
+        yield violation(manifest, pod.spec["nodeName"], PINNED, f"{FIX}.")
         return
     verdict = constrained(pod, settings)
     if verdict is False and node_agent:
-        why = "it runs on every node: nothing in its pod template limits it to some"
+        why = EVERYWHERE
         if manifest.patch:
             why = "the patch replaces a placement by one that limits it to no nodes"
         yield violation(manifest, _where(pod), why, f"{FIX}.")

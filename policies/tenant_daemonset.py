@@ -20,6 +20,9 @@ FIX = (
     "Remove it: the layer's node agents collect every namespace's logs and metrics. Turn signals on by the tenant's "
     "settings `logs` and `metrics`, or use `logs: api` for a collector of its own without a DaemonSet"
 )
+ONE_POD_PER_NODE = (
+    "{whose} gets one pod on every node, each taking a pod slot that the layer's agents took already"
+)
 LOOK_INSIDE = (
     "Deploy it by `helm.v4.Chart` or `yaml.v2` so that its objects are seen, render it and run "
     "`python -m policies.check`, or state it in `trustedCharts`"
@@ -59,7 +62,7 @@ def judge(manifest: Manifest, world: World, settings: TenantDaemonSetSettings) -
         why = f"whether {owner.label} gets one pod on every node depends on a mode that is not known yet"
         yield undecided(manifest, mode_path(manifest), why, f"{FIX}.")
     else:
-        why = f"{owner.label} gets one pod on every node, each taking a pod slot that the layer's agents took already"
+        why = ONE_POD_PER_NODE.format(whose=owner.label)
         yield violation(manifest, mode_path(manifest) or manifest.root["kind"], why, f"{FIX}.")
 
 

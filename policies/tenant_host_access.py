@@ -37,6 +37,15 @@ HOST_FLAGS = {
 }
 
 
+FILES = "files of the node"
+WHOLE_NODE = "the whole node"
+WINDOWS = "the whole Windows node"
+RIGHTS = "rights on the node"
+KERNEL = "the node's kernel settings"
+PORT = "a port of the node, which nobody else can use then"
+OPEN_NAMESPACE = "a namespace in which Pod Security allows everything"
+
+
 class HostAccessSettings(RuleSettings):
     """What a tenant's container may add."""
 
@@ -70,14 +79,13 @@ Reach = tuple[Field, Truth, str]
 def _namespace(manifest: Manifest) -> Iterator[Reach]:
     level = manifest.labels[ENFORCE]
     if manifest.kind == "Namespace" and not manifest.group and (level.unknown or level.text == "privileged"):
-        what = "a namespace in which Pod Security allows everything"
-        yield level, None if level.unknown else True, what
+        yield level, None if level.unknown else True, OPEN_NAMESPACE
 
 
 def _volume(manifest: Manifest) -> Iterator[Reach]:
     path = manifest.root.at("spec", "hostPath")
     if manifest.kind == "PersistentVolume" and not path.absent:
-        yield path, None if path.unknown else True, "files of the node"
+        yield path, None if path.unknown else True, FILES
 
 
 def _pod(pod: Pod, settings: HostAccessSettings) -> Iterator[Reach]:
@@ -88,12 +96,12 @@ def _pod(pod: Pod, settings: HostAccessSettings) -> Iterator[Reach]:
     for flag, what in HOST_FLAGS.items():
         yield from _flag(spec[flag], what)
     if spec["volumes"].unknown:
-        yield spec["volumes"], None, "files of the node"
+        yield spec["volumes"], None, FILES
     for volume in spec["volumes"].items():
         if volume.unknown or not volume["hostPath"].absent:
             known = not (volume.unknown or volume["hostPath"].unknown)
-            yield volume["hostPath"], known or None, "files of the node"
-    yield from _flag(spec.at("securityContext", "windowsOptions", "hostProcess"), "the whole Windows node")
+            yield volume["hostPath"], known or None, FILES
+    yield from _flag(spec.at("securityContext", "windowsOptions", "hostProcess"), WINDOWS)
     for unknown in pod.unknown_containers():
         yield unknown, None, "access to the node"
     for container in pod.containers():
@@ -104,25 +112,21 @@ def _pod(pod: Pod, settings: HostAccessSettings) -> Iterator[Reach]:
 
 def _container(container: Field, settings: HostAccessSettings) -> Iterator[Reach]:
     context = container["securityContext"]
-    yield from _flag(context["privileged"], "the whole node")
-    yield from _flag(context.at("windowsOptions", "hostProcess"), "the whole Windows node")
+    yield from _flag(context["privileged"], WHOLE_NODE)
+    yield from _flag(context.at("windowsOptions", "hostProcess"), WINDOWS)
     added = context.at("capabilities", "add")
     if added.unknown:
-        yield added, None, "rights on the node"
+        yield added, None, RIGHTS
     for capability in added.items():
         name = (capability.text or "").removeprefix("CAP_")
         if capability.unknown or name not in settings.capabilities:
-            yield capability, None if capability.unknown else True, "rights on the node"
+            yield capability, None if capability.unknown else True, RIGHTS
     if context["procMount"].text == "Unmasked":
-        yield context["procMount"], True, "the node's kernel settings"
+        yield context["procMount"], True, KERNEL
     for port in container["ports"].items():
         number = port["hostPort"]
         if number.unknown or number.number:
-            yield (
-                number,
-                None if number.unknown else True,
-                "a port of the node, which nobody else can use then",
-            )
+            yield number, None if number.unknown else True, PORT
 
 
 def _flag(field: Field, what: str) -> Iterator[Reach]:

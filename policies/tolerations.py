@@ -40,8 +40,8 @@ def _tolerations(manifest: Manifest) -> Iterator[Finding]:
         return
     tolerations = pod.spec["tolerations"]
     if tolerations.unknown:
-        why = "which taints it tolerates is not known yet"
-        yield undecided(manifest, tolerations, why, f"{FIX}, with keys that are known at preview.")
+        reason = "which taints it tolerates is not known yet"
+        yield undecided(manifest, tolerations, reason, f"{FIX}, with keys that are known at preview.")
     for toleration in tolerations.items():
         yield from _toleration(manifest, toleration)
 
@@ -50,15 +50,19 @@ def _toleration(manifest: Manifest, toleration: Field) -> Iterator[Finding]:
     verdict = unbounded(toleration)
     if verdict:
         effect = toleration["effect"].text
-        taints = f"every {effect} taint" if effect else "every taint of every effect"
-        why = f"`Exists` without a key tolerates {taints}, those of nodes that are not meant too"
-        yield violation(manifest, toleration, why, f"{FIX}.", effect=effect or "")
+        yield violation(manifest, toleration, why(effect or ""), f"{FIX}.", effect=effect or "")
     elif verdict is None:
-        why = "its key or its operator is not known yet, and without a key it would tolerate every taint"
-        yield undecided(manifest, toleration, why, f"{FIX}, with keys that are known at preview.")
+        reason = "its key or its operator is not known yet, and without a key it would tolerate every taint"
+        yield undecided(manifest, toleration, reason, f"{FIX}, with keys that are known at preview.")
     elif toleration["key"].empty and isinstance(toleration.value, dict):
-        why = "the API server refuses a toleration without a key whose operator is not Exists"
-        yield violation(manifest, toleration, why, f"{FIX}.", invalid="yes")
+        reason = "the API server refuses a toleration without a key whose operator is not Exists"
+        yield violation(manifest, toleration, reason, f"{FIX}.", invalid="yes")
+
+
+def why(effect: str) -> str:
+    """What is wrong with a toleration of all taints of an effect, or, if that is empty, of all."""
+    taints = f"every {effect} taint" if effect else "every taint of every effect"
+    return f"`Exists` without a key tolerates {taints}, those of nodes that are not meant too"
 
 
 def _is(field: Field, text: str) -> Truth:

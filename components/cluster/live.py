@@ -1,5 +1,6 @@
 """What a cluster holds that matters before anything is registered: read once, into plain data."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,12 +13,16 @@ from components.names import (
     COLLECTOR,
     CREATED_LABEL,
     FIELD_MANAGER,
+    LABEL_RIGHT_GROUP,
+    LABEL_RIGHT_RESOURCE,
+    LABEL_RIGHT_VERB,
     LAYER_NAMESPACE,
     OWNER_LABEL,
     POD_SECURITY_LABEL,
     READ_SECRET,
     TENANT_GRAFANA,
 )
+from components.settings.admission import stated
 from components.settings.model import Settings
 from components.settings.tenant import namespaces_of
 
@@ -28,6 +33,13 @@ NAMED = {
     TENANT_GRAFANA: "deployments,services,secrets,ingresses",
     READ_SECRET: "secrets",
 }
+# Policies and their bindings are served since Kubernetes 1.30.
+CLUSTER_SCOPED = ",".join(
+    [
+        *("clusterroles", "clusterrolebindings", "priorityclasses"),
+        *("validatingadmissionpolicies", "validatingadmissionpolicybindings"),
+    ]
+)
 _VIOLATED = re.compile(r'existing pods in namespace "([^"]+)" violate')
 
 
@@ -81,6 +93,7 @@ class Live:
         priorities: value of each PriorityClass.
         default_priority_class: the class of pods that name none, or empty.
         claims: requested size of each volume claim in the layer's namespace.
+        may_label: whether whoever deploys may set a tenant's labels; asked only where a guard refuses them to others.
     """
 
     identity: str
@@ -89,6 +102,7 @@ class Live:
     priorities: Mapping[str, int] = field(default_factory=dict)
     default_priority_class: str = ""
     claims: Mapping[str, str] = field(default_factory=dict)
+    may_label: bool = True
 
 
 def read(kubectl: Kubectl, settings: Settings) -> Live:
@@ -99,12 +113,13 @@ def read(kubectl: Kubectl, settings: Settings) -> Live:
     """
     namespaces = {_name(item): item for item in kubectl.objects("namespaces", "--show-managed-fields")}
     classes_of_volumes = ",storageclasses" if settings.cluster.target.kind == "eks" else ""
-    objects = kubectl.objects(f"clusterroles,clusterrolebindings,priorityclasses{classes_of_volumes}")
+    objects = kubectl.objects(f"{CLUSTER_SCOPED}{classes_of_volumes}")
     objects += kubectl.objects("resourcequotas,roles,rolebindings,serviceaccounts", "--all-namespaces")
     for name, kinds in NAMED.items():
         objects += kubectl.objects(kinds, "--all-namespaces", "--field-selector", f"metadata.name={name}")
     classes = {_name(item): item for item in objects if item["kind"] == "PriorityClass"}
     claims = kubectl.objects("persistentvolumeclaims", "--namespace", LAYER_NAMESPACE)
+    guards = stated(settings.layer.admission)
     unfit = _unfit_pods(kubectl, settings, namespaces)
     return Live(
         identity=namespaces["kube-system"]["metadata"]["uid"],
@@ -115,7 +130,20 @@ def read(kubectl: Kubectl, settings: Settings) -> Live:
             (name for name, item in classes.items() if item.get("globalDefault")), ""
         ),
         claims={_name(item): item["spec"]["resources"]["requests"]["storage"] for item in claims},
+        may_label=_may_label(kubectl) if guards and guards.action == "deny" else True,
     )
+
+
+def _may_label(kubectl: Kubectl) -> bool:
+    """Asks the authorizer what the guard of the tenants' labels asks it."""
+    right = {"group": LABEL_RIGHT_GROUP, "resource": LABEL_RIGHT_RESOURCE, "verb": LABEL_RIGHT_VERB}
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": right},
+    }
+    answer = kubectl.call("create", "--filename", "-", "--output", "json", stdin=json.dumps(review))
+    return bool(json.loads(answer.text)["status"]["allowed"])
 
 
 def _name(item: Mapping[str, Any]) -> str:

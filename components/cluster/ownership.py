@@ -12,6 +12,8 @@ from components.settings.mistakes import Mistake
 from components.settings.model import Settings
 from components.settings.tenant import namespaces_of
 
+GUARD_KINDS = ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
+
 
 def cluster_scoped() -> list[ObjectRef]:
     """Objects outside any namespace of ours or of a tenant; the StorageClass only on EKS, where alone it is read."""
@@ -22,6 +24,7 @@ def cluster_scoped() -> list[ObjectRef]:
         *(ObjectRef(kind, "", role) for kind in ("ClusterRole", "ClusterRoleBinding") for role in roles),
         *(ObjectRef(kind, "default", names.PROMETHEUS_ROLE) for kind in ("Role", "RoleBinding")),
         ObjectRef("StorageClass", "", names.VOLUME_CLASS),
+        *(ObjectRef(kind, "", guard) for kind in GUARD_KINDS for guard in names.GUARDS),
     ]
 
 

@@ -37,6 +37,14 @@ from components.settings.tenant import namespaces_of
 if TYPE_CHECKING:
     from components.cluster.eks.cloud import Cloud
 
+# kubectl's words for a kind that the API server does not serve.
+_NO_POLICIES = "the server doesn't have a resource type \"validatingadmissionpolic"
+TOO_OLD = Mistake(
+    "cluster.target",
+    "is a cluster whose API server has no ValidatingAdmissionPolicy, so it is older than Kubernetes 1.30",
+    "Upgrade it: see docs/compatibility.md",
+)
+
 RENDERED = "rendered"
 """Identity of a target that is no cluster, or none yet."""
 
@@ -117,6 +125,8 @@ def _live_kubeconfig(settings: Settings, target: KubeconfigTarget) -> Live:
     try:
         return cluster.read(Kubectl(str(path), target.context), settings)
     except ClusterUnreachableError as error:
+        if _NO_POLICIES in str(error):
+            raise SettingsError([TOO_OLD], pulumi.get_stack()) from None
         command = f"kubectl --kubeconfig {path} --context {target.context} get --raw /readyz"
         raise _unreadable(f"of context '{target.context}'", error, command) from None
 
@@ -175,6 +185,7 @@ def check(
     ]
     if live is not None:
         mistakes += [*foreign_objects(settings, live, stack), *_namespaces(settings, live, stack)]
+        mistakes += _label_right(live)
     if mistakes:
         raise SettingsError(mistakes, stack)
     return Preflight(
@@ -182,6 +193,17 @@ def check(
         config_history=config_history.unpack(outputs.get("configHistory") or {}),
         pod_security=dict(_pod_security(settings, live)),
     )
+
+
+def _label_right(live: Live) -> Iterator[Mistake]:
+    if not live.may_label:
+        yield Mistake(
+            "layer.admission",
+            "is deny, and whoever deploys may not set the labels by which a namespace belongs to a tenant, so the "
+            "guard of these labels would refuse them",
+            "Apply docs/deployer.yaml anew, as an administrator: its rule for `tenants` of the API group "
+            f"{names.LABEL_RIGHT_GROUP} gives that right",
+        )
 
 
 def _target(

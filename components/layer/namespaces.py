@@ -1,10 +1,13 @@
 """The layer's two namespaces, and the PriorityClass of the node agents."""
 
+from collections.abc import Mapping
+
 import pulumi
 from pulumi_kubernetes.core.v1 import Namespace
 from pulumi_kubernetes.scheduling.v1 import PriorityClass
 
 from components.context import Context
+from components.layer.admission import exemptions
 from components.names import (
     AGENTS_PRIORITY,
     AGENTS_PRIORITY_CLASS,
@@ -12,6 +15,7 @@ from components.names import (
     LAYER_NAMESPACE,
     NODES_NAMESPACE,
 )
+from components.settings.admission import stated
 
 
 def pod_security_labels(level: str) -> dict[str, str]:
@@ -31,14 +35,17 @@ class LayerNamespaces(pulumi.ComponentResource):
     def __init__(self, name: str, context: Context, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("shared-observability:layer:LayerNamespaces", name, None, opts)
         self._context = context
-        self.layer = self._namespace(LAYER_NAMESPACE, "restricted")
+        passed = exemptions(stated(context.settings.layer.admission))
+        self.layer = self._namespace(LAYER_NAMESPACE, "restricted", passed)
         self.nodes = self._namespace(NODES_NAMESPACE, "privileged")
         self.register_outputs({})
 
-    def _namespace(self, name: str, level: str) -> Namespace:
+    def _namespace(self, name: str, level: str, annotations: Mapping[str, str] | None = None) -> Namespace:
         return Namespace(
             name,
-            metadata=self._context.owner.metadata(name, labels=pod_security_labels(level)),
+            metadata=self._context.owner.metadata(
+                name, labels=pod_security_labels(level), annotations=annotations or None
+            ),
             opts=pulumi.ResourceOptions(parent=self, protect=self._context.settings.layer.protection),
         )
 

@@ -5,6 +5,7 @@ import pulumi
 from components import names
 from components.context import Context
 from components.layer import parts
+from components.layer.admission import AdmissionGuards
 from components.layer.gateway import Gateway
 from components.layer.host_metrics import NodeExporter
 from components.layer.kube_state_metrics import KubeStateMetrics
@@ -15,6 +16,7 @@ from components.layer.network_policies import NetworkPolicies
 from components.layer.node_agents import NodeAgents
 from components.layer.platform_grafana import PlatformGrafana
 from components.layer.versioned_config import VersionedConfig
+from components.settings.admission import stated
 
 
 class SharedLayer(pulumi.ComponentResource):
@@ -40,6 +42,7 @@ class SharedLayer(pulumi.ComponentResource):
                 parent=self, depends_on=[self._namespaces.layer, self._namespaces.nodes]
             ),
         )
+        self._declare_guards(name)
         metrics, logs = self._declare_metrics(name), self._declare_logs(name)
         stores: list[pulumi.Resource] = [store for store in (metrics, logs) if store is not None]
         configs = [
@@ -51,6 +54,12 @@ class SharedLayer(pulumi.ComponentResource):
         ]
         self.config_history = {config.key: config.history for config in configs}
         self.register_outputs({})
+
+    def _declare_guards(self, name: str) -> None:
+        guards = stated(self._context.settings.layer.admission)
+        if guards:
+            options = pulumi.ResourceOptions(parent=self)
+            AdmissionGuards(f"{name}-guards", self._context, guards, opts=options)
 
     def _declare_agents(self, name: str, stores: list[pulumi.Resource]) -> list[VersionedConfig]:
         agents = parts.node_agents(self._context.settings)

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, SecretStr, Tag
 
+from components.settings.admission import AdmissionSetting
 from components.settings.base import (
     IMAGE_REGISTRY,
     DnsLabel,
@@ -316,6 +317,11 @@ class Layer(Model):
     dashboards: Switch = Field(
         default=False,
         description="a Grafana of the platform's own, which reads the whole cluster and every tenant's lines",
+    )
+    admission: AdmissionSetting = Field(
+        default="warn",
+        description="what the API server does with objects that break the rules, whoever sends them: deny | warn | "
+        "off, or a mapping with exemptions; needs Kubernetes 1.30",
     )
     oauth: OAuth | None = Field(
         default=None, description="identity provider by which people sign in to their team's Grafana"

@@ -1,5 +1,6 @@
 """Objects that exist without our label are refused; and how a cluster is read into what these decisions need."""
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -126,7 +127,7 @@ def test_a_cluster_is_known_by_its_kube_system_and_objects_by_their_label() -> N
     found = live.read(
         cluster(
             answers={
-                "clusterroles,clusterrolebindings,priorityclasses": [ours, urgent],
+                live.CLUSTER_SCOPED: [ours, urgent],
                 "resourcequotas,roles,rolebindings,serviceaccounts": [quota],
                 "persistentvolumeclaims": [claim],
             }
@@ -138,6 +139,23 @@ def test_a_cluster_is_known_by_its_kube_system_and_objects_by_their_label() -> N
     assert found.owners[ObjectRef("ClusterRole", "", "r")] == "dev"
     assert (found.priorities, found.default_priority_class) == ({"urgent": 7}, "urgent")
     assert found.claims == {"loki": "50Gi"}
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_the_right_to_label_is_asked_of_the_authorizer_only_where_a_guard_refuses(allowed: bool) -> None:
+    class Asked(Recorded):
+        @override
+        def call(self, *arguments: str, **given: Any) -> Answer:
+            if arguments[0] == "create":
+                right = json.loads(given["stdin"])["spec"]["resourceAttributes"]
+                assert right == {"group": "shared-observability", "resource": "tenants", "verb": "label"}
+                return Answer(json.dumps({"status": {"allowed": allowed}}), ())
+            return super().call(*arguments, **given)
+
+    answers = {"namespaces": [namespace(name) for name in ("kube-system", *NAMESPACES)]}
+    denying = parsed(changed(INCIDENT, ("layer.admission", "deny")))
+    assert live.read(Asked(answers=answers), denying).may_label == allowed
+    assert live.read(Recorded(answers=answers), parsed(INCIDENT)).may_label
 
 
 @pytest.mark.parametrize(

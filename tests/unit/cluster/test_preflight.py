@@ -41,6 +41,12 @@ def mistakes(
     return {mistake.path: str(mistake) for mistake in caught.value.mistakes}
 
 
+def test_a_deployer_without_the_right_to_label_is_told_so_before_the_guard_refuses_him() -> None:
+    found = mistakes(ON_CLUSTER, live(may_label=False))
+    assert list(found) == ["layer.admission"]
+    assert "Apply docs/deployer.yaml anew" in found["layer.admission"]
+
+
 # --- target ----------------------------------------------------------------------------------------------------------
 
 

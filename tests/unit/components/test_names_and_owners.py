@@ -5,7 +5,13 @@ from collections import Counter
 from components.cluster.live import ObjectRef
 from components.cluster.ownership import cluster_scoped, in_tenant_namespace
 from components.layer.versioned_config import content_hash
-from components.names import CREATED_LABEL, FIELD_MANAGER, LAYER_NAMESPACE, NODES_NAMESPACE, OWNER_LABEL
+from components.names import (
+    CREATED_LABEL,
+    FIELD_MANAGER,
+    LAYER_NAMESPACE,
+    NODES_NAMESPACE,
+    OWNER_LABEL,
+)
 from tests.support.mocks import KUBERNETES
 from tests.unit.components.environments import STACK, VARIANTS, Environment, environment
 
@@ -37,9 +43,8 @@ def test_every_object_outside_the_layers_namespaces_is_looked_for_before_it_is_m
         if found.kind == "Namespace":
             assert found.name in {LAYER_NAMESPACE, NODES_NAMESPACE, *recorded.tenant_namespaces}, str(found)
         elif found.kind == "ConfigMap":  # named after its content: one that exists already says the same
-            assert (
-                found.name.endswith(f"-{content_hash(found.inputs['data'])}")
-                or found.name == "loki-overrides"
+            assert found.name.endswith(f"-{content_hash(found.inputs['data'])}") or found.name in (
+                "loki-overrides",
             )
         elif found.namespace not in (LAYER_NAMESPACE, NODES_NAMESPACE):
             kind = found.kind.removeprefix("External")  # a reference, rendered in place of the Secret

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from components import names
+from components.cluster.ownership import GUARD_KINDS
 from components.layer.config import alloy_host
 from tests.support.environments import INCIDENT, changed
 from tests.unit.components.environments import EXISTING, VARIANTS, Environment, environment
@@ -75,6 +76,7 @@ def test_without_signals_the_layer_is_two_closed_namespaces_and_a_priority_class
         f"PriorityClass {names.AGENTS_PRIORITY_CLASS}",
         f"NetworkPolicy {names.LAYER_NAMESPACE}/default-deny-ingress",
         f"NetworkPolicy {names.NODES_NAMESPACE}/default-deny-ingress",
+        *(f"{kind} {guard}" for kind in GUARD_KINDS for guard in names.GUARDS),
     }
 
 

@@ -60,7 +60,11 @@ def test_secrets_and_config_maps_are_listed_in_the_layers_namespaces_alone() -> 
 def test_every_kind_that_the_program_makes_is_looked_for() -> None:
     made = {item.kind for item in environment(VARIANTS["all of a tenant's settings"]).objects}
     looked_for = {kind.partition(".")[0] for kind in (*KINDS, *KINDS_OF_THE_LAYER)}
-    irregular = {"NetworkPolicy": "networkpolicies", "PriorityClass": "priorityclasses"}
+    irregular = {
+        "NetworkPolicy": "networkpolicies",
+        "PriorityClass": "priorityclasses",
+        "ValidatingAdmissionPolicy": "validatingadmissionpolicies",
+    }
     assert {irregular.get(kind, f"{kind.lower()}s") for kind in made} <= looked_for
 
 

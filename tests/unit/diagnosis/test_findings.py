@@ -277,6 +277,10 @@ def test_a_signal_that_is_off_is_not_missed() -> None:
         ("1 node(s) had untolerated taint(s) {x: y}", "cluster.nodeGroups.<group>.taints"),
         ("0/3 nodes are available: 1 Insufficient memory.", "describe node web-0"),
         ("1 node(s) didn't have free ports for the requested pod ports", "kind: existing"),
+        (
+            "ValidatingAdmissionPolicy 'shared-observability-tenant-workloads' with binding 'b' denied request: x",
+            "layer.admission.exemptions",
+        ),
         ("exceeded quota: q, requested: pods=1, used: pods=4, limited: pods=4", "resourcequota -n shop"),
         ("container c: CrashLoopBackOff: back-off 40s", "kubectl logs -n shop p --all-containers --previous"),
         ("pod has unbound immediate PersistentVolumeClaims", "StorageClass"),

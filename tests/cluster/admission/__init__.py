@@ -1,0 +1,1 @@
+"""The guards on a real API server: asked by kubectl and by dry runs, without Pulumi."""
