@@ -18,9 +18,12 @@ from tests.support.environments import changed
 from tests.support.kube import Kube, is_ready, wait_until
 
 DEPLOYER = ROOT / "docs" / "deployer.yaml"
+RIGHT = f"{names.LABEL_RIGHT_RESOURCE}.{names.LABEL_RIGHT_GROUP}"
+GUARD_KIND = "validatingadmissionpolicies"
 GROUP, ACCOUNT = "shared-observability-deployers", "deployer"
 SETTINGS = changed(
     shipped(),
+    ("layer.admission", "deny"),
     ("layer.gateway", {"replicas": 2}),
     ("tenants", {"reads": {"pods": 8, "logs": "api", "dashboards": {"host": "reads.example.com"}}}),
 )
@@ -98,6 +101,21 @@ def sees_a_refused_pod(deployment: Deployment, kube: Kube) -> None:
     pods = RefusedPods(Kubectl(target["path"], target["context"]))
     wait_until(lambda: (found := pods.look()) and "exceeded quota: theirs" in found.message, 90, "not seen")
     kube.delete("resourcequotas", "theirs", "reads")
+
+
+def test_without_the_right_to_label_it_is_refused_before_anything_is_changed(
+    deployment: Deployment, kube: Kube
+) -> None:
+    role = kube.get("clusterroles", "shared-observability-deployer")
+    fewer = [rule for rule in role["rules"] if names.LABEL_RIGHT_RESOURCE not in rule.get("resources", [])]
+    kube.patch("clusterroles", "shared-observability-deployer", {"rules": fewer})
+    try:
+        wait_until(lambda: not kube.may("ci", ACCOUNT, "label", RIGHT), 10, "it still may")
+        said = " ".join(deployment.refused(SHARED_OBSERVABILITY_TAKE_OVER=STACK).split())
+    finally:
+        kube.patch("clusterroles", "shared-observability-deployer", {"rules": role["rules"]})
+    assert "layer.admission: is deny, and whoever deploys may not set the labels" in said
+    assert not kube.list(GUARD_KIND)
 
 
 def test_without_the_role_in_the_teams_namespace_it_writes_nothing_there(
