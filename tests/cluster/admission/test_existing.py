@@ -72,7 +72,7 @@ def test_it_can_be_deleted(before: Kube) -> None:
 
 
 def test_after_the_guards_were_taken_away_and_came_back_exemptions_are_the_present_ones(before: Kube) -> None:
-    """With ConfigMaps as parameters the API server would go on with those of the first time (ADR 0020)."""
+    """With ConfigMaps as parameters the API server would go on with those of the first time (ADR 0022)."""
     for kind in reversed(GUARD_KINDS):
         for name in names.GUARDS:
             before.delete(f"{kind.lower()[:-1]}ies" if kind.endswith("y") else f"{kind.lower()}s", name)
