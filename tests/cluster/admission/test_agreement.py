@@ -85,7 +85,9 @@ ports = st.lists(
     some(hostPort=st.sampled_from([0, 80])).map(lambda found: {"containerPort": 80, **found}), max_size=1
 )
 containers = some(securityContext=security, ports=ports).map(lambda found: {"image": "c", **found})
-volumes = st.sampled_from([{"emptyDir": {}}, {"hostPath": {"path": "/"}}, {"configMap": {"name": "c"}}])
+volumes: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
+    [{"emptyDir": {}}, {"hostPath": {"path": "/"}}, {"configMap": {"name": "c"}}]
+)
 
 
 def named(items: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
