@@ -73,6 +73,7 @@ def kubeconfig(kube: Kube, control_plane: ControlPlane, folder: Path) -> Path:
     return file
 
 
+@pytest.mark.timeout(900)  # four deployments
 def test_it_deploys_a_team_with_a_grafana_and_a_collector_changes_it_and_removes_all(
     deployment: Deployment, kube: Kube
 ) -> None:
