@@ -72,7 +72,9 @@ class Grafana(pulumi.ComponentResource):
         )
         self.config = self._declare_config()
         options = pulumi.ResourceOptions(
-            parent=self, depends_on=[account, secret, self.config], custom_timeouts=within(POD_SECONDS)
+            parent=self,
+            depends_on=[account, secret, *self.config.objects],
+            custom_timeouts=within(POD_SECONDS),
         )
         self._declare_deployment(options)
         self.service = objects.service(
@@ -103,7 +105,7 @@ class Grafana(pulumi.ComponentResource):
             owner=self._context.owner,
             deployed=self._context.config_history.get(config_history.key(namespace, app), []),
             keep_previous=not self._instance.lists_tenants,
-            opts=pulumi.ResourceOptions(parent=self),
+            parent=self,
         )
 
     def _declare_deployment(self, options: pulumi.ResourceOptions) -> None:

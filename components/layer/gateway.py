@@ -59,7 +59,7 @@ class Gateway(pulumi.ComponentResource):
         self.config, self.tenants = self._config(), self._tenants()
         options = pulumi.ResourceOptions(
             parent=self,
-            depends_on=[account, self.config, self.tenants, *declared, *stores],
+            depends_on=[account, *self.config.objects, *self.tenants.objects, *declared, *stores],
             custom_timeouts=within(POD_SECONDS + gateway.TERMINATION_GRACE_SECONDS),
         )
         apps.Deployment(
@@ -96,7 +96,7 @@ class Gateway(pulumi.ComponentResource):
             namespace=names.LAYER_NAMESPACE,
             owner=self._context.owner,
             deployed=self._context.config_history.get(APP, []),
-            opts=pulumi.ResourceOptions(parent=self),
+            parent=self,
         )
 
     def _tenants(self) -> VersionedConfig:
@@ -106,7 +106,7 @@ class Gateway(pulumi.ComponentResource):
             namespace=names.LAYER_NAMESPACE,
             owner=self._context.owner,
             keep_previous=False,
-            opts=pulumi.ResourceOptions(parent=self),
+            parent=self,
         )
 
     def _keep_one_available(self) -> None:

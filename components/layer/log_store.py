@@ -55,7 +55,8 @@ class LokiStore(pulumi.ComponentResource):
         self._config = self._versioned(APP, loki.CONFIG_FILE, loki.loki_config(context.settings))
         self._sidecar = self._versioned(SIDECAR, loki_sidecar.CONFIG_FILE, loki_sidecar.sidecar_config())
         self.configs = [self._config, self._sidecar]
-        needs = [account, credential, *self.configs, self._overrides(), self._claim(store)]
+        texts = [version for config in self.configs for version in config.objects]
+        needs = [account, credential, *texts, self._overrides(), self._claim(store)]
         options = pulumi.ResourceOptions(parent=self, depends_on=needs, custom_timeouts=within(STORE_SECONDS))
         apps.Deployment(
             APP,
@@ -88,7 +89,7 @@ class LokiStore(pulumi.ComponentResource):
             namespace=names.LAYER_NAMESPACE,
             owner=self._context.owner,
             deployed=self._context.config_history.get(name, []),
-            opts=pulumi.ResourceOptions(parent=self),
+            parent=self,
         )
 
     def _overrides(self) -> core.ConfigMap:

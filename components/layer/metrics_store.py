@@ -61,7 +61,7 @@ class PrometheusStore(pulumi.ComponentResource):
         volume = self._claim(store)
         options = pulumi.ResourceOptions(
             parent=self,
-            depends_on=[account, credential, self.config, volume],
+            depends_on=[account, credential, *self.config.objects, volume],
             custom_timeouts=within(STORE_SECONDS),
         )
         apps.Deployment(
@@ -129,7 +129,7 @@ class PrometheusStore(pulumi.ComponentResource):
             namespace=names.LAYER_NAMESPACE,
             owner=self._context.owner,
             deployed=self._context.config_history.get(APP, []),
-            opts=pulumi.ResourceOptions(parent=self),
+            parent=self,
         )
 
     def _claim(self, store: MetricsStore) -> core.PersistentVolumeClaim:

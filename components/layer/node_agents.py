@@ -67,7 +67,7 @@ class NodeAgents(pulumi.ComponentResource):
             ),
             opts=pulumi.ResourceOptions(
                 parent=self,
-                depends_on=[account, *credential, self.config],
+                depends_on=[account, *credential, *self.config.objects],
                 custom_timeouts=within(agents_seconds(context.settings)),
             ),
         )
@@ -112,7 +112,7 @@ class NodeAgents(pulumi.ComponentResource):
             namespace=names.NODES_NAMESPACE,
             owner=self._context.owner,
             deployed=self._context.config_history.get(APP, []),
-            opts=pulumi.ResourceOptions(parent=self),
+            parent=self,
         )
 
     def _pod(self) -> core.PodSpecArgs:

@@ -9,7 +9,6 @@ from components.grafana.config import Access
 from components.grafana.server import Grafana, Instance
 from components.grafana.sources import LOGS, METRICS, Source
 from components.layer import credentials
-from components.layer.versioned_config import VersionedConfig
 from components.settings.model import MetricsStore, Settings
 
 
@@ -37,14 +36,10 @@ def variables_of(settings: Settings) -> dict[str, str]:
     }
 
 
-class PlatformGrafana(pulumi.ComponentResource):
+class PlatformGrafana(Grafana):
     """The server in the layer's namespace. Nobody but its Service reaches it: people come by `kubectl port-forward`."""
 
-    config: VersionedConfig
-    """Its configuration and dashboards."""
-
-    def __init__(self, name: str, context: Context, *, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("shared-observability:layer:PlatformGrafana", name, None, opts)
+    def __init__(self, context: Context, *, opts: pulumi.ResourceOptions | None = None) -> None:
         settings, metrics = context.settings, context.settings.layer.metrics
         interval = (
             metrics.scrape_interval if isinstance(metrics, MetricsStore) else MetricsStore().scrape_interval
@@ -57,7 +52,4 @@ class PlatformGrafana(pulumi.ComponentResource):
             variables=variables_of(settings),
             lists_tenants=True,
         )
-        self.config = Grafana(
-            names.GRAFANA, instance, context=context, opts=pulumi.ResourceOptions(parent=self)
-        ).config
-        self.register_outputs({})
+        super().__init__(names.GRAFANA, instance, context=context, opts=opts)

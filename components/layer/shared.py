@@ -50,7 +50,7 @@ class SharedLayer(pulumi.ComponentResource):
             *(logs.configs if logs else []),
             *self._declare_agents(name, stores),
             *self._declare_gateway(name, stores),
-            *self._declare_dashboards(name),
+            *self._declare_dashboards(),
         ]
         self.config_history = {config.key: config.history for config in configs}
         self.register_outputs({})
@@ -93,8 +93,8 @@ class SharedLayer(pulumi.ComponentResource):
         self.gateway = Gateway(f"{name}-gateway", self._context, stores=stores, opts=options)
         return [self.gateway.config]
 
-    def _declare_dashboards(self, name: str) -> list[VersionedConfig]:
+    def _declare_dashboards(self) -> list[VersionedConfig]:
         if self.gateway is None or not self._context.settings.layer.dashboards:
             return []
         options = pulumi.ResourceOptions(parent=self, depends_on=[self._namespaces.layer, self.gateway])
-        return [PlatformGrafana(f"{name}-grafana", self._context, opts=options).config]
+        return [PlatformGrafana(self._context, opts=options).config]

@@ -32,14 +32,20 @@ def versions(current: Mapping[str, str], deployed: Sequence[Mapping[str, str]]) 
     return kept[:KEPT]
 
 
-class VersionedConfig(pulumi.ComponentResource):
-    """One configuration, as immutable ConfigMaps named after their content."""
+class VersionedConfig:
+    """One configuration, as immutable ConfigMaps named after their content.
+
+    No component: a tenant has one, and each component is a registration more (docs/adr/0020).
+    """
 
     key: str
     """Under which the stack exports it."""
 
     config_map: str
     """Name of the current ConfigMap: a literal, known at preview."""
+
+    objects: list[pulumi.Resource]
+    """The ConfigMaps, for what mounts them to wait for."""
 
     history: list[dict[str, str]]
     """What the stack exports, for the next deployment to keep."""
@@ -53,7 +59,7 @@ class VersionedConfig(pulumi.ComponentResource):
         owner: Owner,
         deployed: Sequence[Mapping[str, str]] = (),
         keep_previous: bool = True,
-        opts: pulumi.ResourceOptions | None = None,
+        parent: pulumi.Resource,
     ) -> None:
         """Declares the current version and, if it is kept, the previous one.
 
@@ -66,19 +72,19 @@ class VersionedConfig(pulumi.ComponentResource):
             keep_previous: false for texts that list tenants: no object names one that is gone. The earlier object then
                 goes when a deployment has succeeded; a failed one leaves it, so its pods and `up` with the settings
                 from before still find it.
-            opts: options of this component.
+            parent: the component whose pods mount it.
         """
-        super().__init__("shared-observability:layer:VersionedConfig", f"{namespace}-{name}", None, opts)
         self.key = config_history.key(namespace, name)
         self.history = versions(data, deployed) if keep_previous else []
+        self.objects = []
         for version in self.history or [dict(data)]:
             hashed = f"{name}-{content_hash(version)}"
-            ConfigMap(
+            config_map = ConfigMap(
                 f"{namespace}-{hashed}",
                 metadata=owner.metadata(hashed, namespace, app=name),
                 data=version,
                 immutable=True,
-                opts=pulumi.ResourceOptions(parent=self),
+                opts=pulumi.ResourceOptions(parent=parent),
             )
+            self.objects.append(config_map)
         self.config_map = f"{name}-{content_hash(data)}"
-        self.register_outputs({})

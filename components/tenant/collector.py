@@ -63,7 +63,9 @@ class Collector(pulumi.ComponentResource):
                 ),
             ),
             opts=pulumi.ResourceOptions(
-                parent=self, depends_on=[access, token, self.config], custom_timeouts=within(POD_SECONDS)
+                parent=self,
+                depends_on=[access, token, *self.config.objects],
+                custom_timeouts=within(POD_SECONDS),
             ),
         )
         self.register_outputs({})
@@ -87,7 +89,7 @@ class Collector(pulumi.ComponentResource):
             namespace=self._namespace,
             owner=self._context.owner,
             deployed=self._context.config_history.get(config_history.key(self._namespace, COLLECTOR), []),
-            opts=pulumi.ResourceOptions(parent=self),
+            parent=self,
         )
 
     def _pod(self) -> core.PodSpecArgs:

@@ -9,7 +9,6 @@ from components.grafana import config, sources
 from components.grafana.config import Access
 from components.grafana.server import Grafana, Instance
 from components.layer import credentials
-from components.layer.versioned_config import VersionedConfig
 from components.settings.dashboards import Dashboards
 from components.settings.model import Settings
 from components.tenant import signals
@@ -36,11 +35,8 @@ def variables_of(settings: Settings, tenant_name: str) -> dict[str, str]:
     }
 
 
-class TenantGrafana(pulumi.ComponentResource):
+class TenantGrafana(Grafana):
     """The server with the tenant's data sources, and an Ingress where the settings name a host."""
-
-    config: VersionedConfig
-    """Its configuration and dashboards."""
 
     def __init__(
         self,
@@ -58,7 +54,6 @@ class TenantGrafana(pulumi.ComponentResource):
             context: of the environment.
             opts: options of this component.
         """
-        super().__init__("shared-observability:tenant:TenantGrafana", name, None, opts)
         settings, tenant = context.settings, context.settings.tenants[tenant_name]
         access = access_of(settings, tenant_name)
         instance = Instance(
@@ -68,18 +63,12 @@ class TenantGrafana(pulumi.ComponentResource):
             texts=config.files(signals.sources_of(tenant), signals.scrape_interval(settings), access),
             variables=variables_of(settings, tenant_name),
         )
-        server = Grafana(
-            f"{name}-grafana", instance, context=context, opts=pulumi.ResourceOptions(parent=self)
-        )
-        self.config = server.config
+        super().__init__(f"{name}-grafana", instance, context=context, opts=opts)
         if access.reached.host:
-            self._declare_ingress(name, access.reached, context=context, server=server)
-        self.register_outputs({})
+            self._declare_ingress(name, access.reached)
 
-    def _declare_ingress(
-        self, namespace: str, reached: Dashboards, *, context: Context, server: Grafana
-    ) -> None:
-        app, host = names.TENANT_GRAFANA, reached.host or ""
+    def _declare_ingress(self, namespace: str, reached: Dashboards) -> None:
+        app, host, context = names.TENANT_GRAFANA, reached.host or "", self._context
         annotations = {**reached.annotations, **({} if context.renders else NOT_AWAITED)}
         tls = networking.IngressTLSArgs(hosts=[host], secret_name=reached.tls_secret)
         networking.Ingress(
@@ -90,7 +79,7 @@ class TenantGrafana(pulumi.ComponentResource):
                 tls=[tls] if reached.tls_secret else None,
                 rules=[networking.IngressRuleArgs(host=host, http=_everything())],
             ),
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[server]),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[self.service]),
         )
 
 

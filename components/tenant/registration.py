@@ -27,25 +27,23 @@ def values(found: Sequence[Source], *, tenant: str, token: str, scrape_interval:
     }
 
 
-class Registration(pulumi.ComponentResource):
-    """The Secret with the tenant's read token: for a central Grafana, or for one of the team's making."""
+def declare_registration(
+    namespace: str,
+    texts: dict[str, str],
+    *,
+    context: Context,
+    parent: pulumi.Resource,
+    depends_on: Sequence[pulumi.Resource],
+) -> pulumi.Resource:
+    """The Secret with the tenant's read token: for a central Grafana, or for one of the team's making.
 
-    def __init__(
-        self,
-        name: str,
-        texts: dict[str, str],
-        *,
-        context: Context,
-        opts: pulumi.ResourceOptions | None = None,
-    ) -> None:
-        """Declares the Secret.
-
-        Args:
-            name: the namespace.
-            texts: as `values` gives them.
-            context: of the environment.
-            opts: options of this component.
-        """
-        super().__init__("shared-observability:tenant:Registration", name, None, opts)
-        declare_secret(READ_SECRET, texts, namespace=name, context=context, parent=self)
-        self.register_outputs({})
+    Args:
+        namespace: where it is.
+        texts: as `values` gives them.
+        context: of the environment.
+        parent: the tenant's stack.
+        depends_on: what has to be there before.
+    """
+    return declare_secret(
+        READ_SECRET, texts, namespace=namespace, context=context, parent=parent, depends_on=depends_on
+    )

@@ -11,7 +11,6 @@ from components.tenant import registration, signals
 from components.tenant.collector import Collector
 from components.tenant.grafana import TenantGrafana
 from components.tenant.namespace import TenantNamespace
-from components.tenant.registration import Registration
 
 
 def pods_by_namespace(name: str, tenant: Tenant) -> dict[str, int]:
@@ -96,9 +95,10 @@ class TenantStack(pulumi.ComponentResource):
             token=signals.read_token(settings, self._name),
             scrape_interval=signals.scrape_interval(settings),
         )
-        options = self._after(labelled[home])
-        Registration(home, texts, context=self._context, opts=options)
+        needs = [labelled[home], *self._gateway]
+        registration.declare_registration(home, texts, context=self._context, parent=self, depends_on=needs)
         if self._tenant.dashboards is not False:
+            options = self._after(labelled[home])
             yield TenantGrafana(home, tenant_name=self._name, context=self._context, opts=options).config
 
     def _after(self, namespace: TenantNamespace) -> pulumi.ResourceOptions:

@@ -8,6 +8,7 @@ touches no policy.
 
 import json
 from collections.abc import Sequence
+from functools import cache
 
 from components.names import CLUSTER_BINDINGS_GUARD, TENANT_LABEL
 from policies import tenant_cluster_pod_list as pod_list
@@ -20,6 +21,7 @@ from policies.ways import ways
 from policies.world import World
 
 
+@cache
 def listing_roles() -> tuple[str, ...]:
     """Built-in ClusterRoles that let whoever has them read all pods, directly or by a detour."""
     world = World(Origin.FILE)

@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -38,11 +39,15 @@ def stack(region: Region, tmp_path_factory: pytest.TempPathFactory) -> Deploymen
 
 
 @pytest.fixture
-def bare() -> str:
-    """A PATH with the project's tools and without any `aws`."""
-    path = os.pathsep.join([str(PULUMI.parent), "/usr/bin", "/bin"])
-    found = shutil.which("aws", path=path)
-    assert found is None, f"{found} is an AWS CLI: this test cannot tell what happens without one"
+def bare(tmp_path: Path) -> str:
+    """A PATH with the project's tools and the system's, and without any `aws` that may be among these."""
+    for folder in ("/usr/bin", "/bin"):
+        for tool in Path(folder).iterdir():
+            if not tool.name.startswith("aws") and not (tmp_path / tool.name).is_symlink():
+                (tmp_path / tool.name).symlink_to(tool)
+    path = os.pathsep.join([str(PULUMI.parent), str(tmp_path)])
+    assert shutil.which("aws", path=path) is None
+    assert shutil.which("env", path=path)
     return path
 
 
