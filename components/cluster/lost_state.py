@@ -51,14 +51,18 @@ def mistake(found: list[ObjectRef], stack: str) -> Mistake:
 
 
 def owned(live: Live, stack: str) -> list[ObjectRef]:
-    """Objects with the stack's label, but for namespaces of tenants: those that it made outlive it on purpose."""
+    """Objects with the stack's label, but for namespaces of tenants: those that it made outlive it on purpose.
+
+    The layer's namespaces alone are none: docs/deployer.yaml makes them before the first deployment.
+    """
     ours = (names.LAYER_NAMESPACE, names.NODES_NAMESPACE)
     namespaces = [
         ObjectRef("Namespace", "", name)
         for name in ours
         if name in live.namespaces and live.namespaces[name].owner == stack
     ]
-    return [*namespaces, *sorted(ref for ref, owner in live.owners.items() if owner == stack)]
+    objects = sorted(ref for ref, owner in live.owners.items() if owner == stack)
+    return [*namespaces, *objects] if objects else []
 
 
 def state_holds_objects() -> bool:

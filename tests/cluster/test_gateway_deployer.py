@@ -8,7 +8,6 @@ import yaml
 from commands.environments import ROOT
 from components import names
 from components.cluster.kubectl import Kubectl
-from components.cluster.lost_state import TAKE_OVER_VARIABLE
 from diagnosis.watch import RefusedPods
 from simulator import teams
 from simulator.api import Object
@@ -77,10 +76,7 @@ def kubeconfig(kube: Kube, control_plane: ControlPlane, folder: Path) -> Path:
 def test_it_deploys_a_team_with_a_grafana_and_a_collector_changes_it_and_removes_all(
     deployment: Deployment, kube: Kube
 ) -> None:
-    # Its namespaces are there already with the stack's label, which is taken over once (docs/operations.md).
-    assert TAKE_OVER_VARIABLE == "SHARED_OBSERVABILITY_TAKE_OVER"
-    first = deployment.run("up", SHARED_OBSERVABILITY_TAKE_OVER=STACK)
-    assert first.returncode == 0, first.stdout
+    deployment.up()
     assert len([pod for pod in kube.list("pods", "reads") if is_ready(pod)]) == 2
     deployment.up(("tenants.reads.tokenGeneration", 2))
     deployment.up(("tenants.reads.dashboards", False))
@@ -112,7 +108,7 @@ def test_without_the_right_to_label_it_is_refused_before_anything_is_changed(
     kube.patch("clusterroles", "shared-observability-deployer", {"rules": fewer})
     try:
         wait_until(lambda: not kube.may("ci", ACCOUNT, "label", RIGHT), 10, "it still may")
-        said = " ".join(deployment.refused(SHARED_OBSERVABILITY_TAKE_OVER=STACK).split())
+        said = " ".join(deployment.refused().split())
     finally:
         kube.patch("clusterroles", "shared-observability-deployer", {"rules": role["rules"]})
     assert "layer.admission: is deny, and whoever deploys may not set the labels" in said

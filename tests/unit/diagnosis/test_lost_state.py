@@ -71,6 +71,11 @@ def test_a_namespace_that_a_tenant_keeps_is_no_sign_of_a_lost_state() -> None:
     assert owned(live(), "prod") == [ObjectRef("Namespace", "", "observability"), ROLE, QUOTA]
 
 
+def test_namespaces_that_an_administrator_made_for_the_first_deployment_are_none_either() -> None:
+    made = {"observability": LiveNamespace(owner="prod"), "observability-nodes": LiveNamespace(owner="prod")}
+    assert owned(Live("uid", namespaces=made, owners={QUOTA: "other"}), "prod") == []
+
+
 def test_what_a_refused_deployment_leaves_in_the_state_is_no_object(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {"a": {"type": "pulumi:pulumi:Stack"}, "b": {"type": "pulumi:providers:pulumi"}}
     asked: list[dict[str, Any]] = []

@@ -10,6 +10,7 @@ from tests.unit.components import aws
 
 CREATE = changed(INCIDENT, ("cluster.target", aws.CREATE))
 EXISTING = changed(INCIDENT, ("cluster.target", aws.EXISTING))
+ON_CLUSTER = changed(INCIDENT, ("cluster.target", {"kind": "kubeconfig", "path": "k", "context": "c"}))
 Change = tuple[str, Any]
 
 
@@ -133,6 +134,11 @@ def test_all_mistakes_are_told_at_once() -> None:
     }
 
 
-@pytest.mark.parametrize("base", [EXISTING, INCIDENT])
+@pytest.mark.parametrize("base", [EXISTING, ON_CLUSTER])
 def test_how_nodes_are_made_is_refused_where_none_are(base: dict[str, Any]) -> None:
     assert "has no effect" in refused(base, (f"{G}.web.eks", {"diskGib": 80}))[f"{G}.web.eks"]
+
+
+def test_a_render_takes_the_settings_of_an_environment_that_makes_its_nodes() -> None:
+    assert INCIDENT["cluster"]["target"]["kind"] == "render"
+    assert parsed(changed(INCIDENT, (f"{G}.web.eks", {"diskGib": 80})))
