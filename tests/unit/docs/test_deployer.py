@@ -134,13 +134,16 @@ def test_nothing_may_be_written_that_the_program_does_not_make() -> None:
     assert not any({"*", "escalate", "impersonate"} & set(rule["verbs"]) for rule in rules)
 
 
-def test_secrets_are_read_in_the_layers_namespaces_only_but_for_our_own_of_a_tenant_by_name() -> None:
+def test_secrets_are_read_in_the_layers_namespaces_and_listed_where_the_role_for_tenants_is_bound() -> None:
+    """The engine waits for a deletion by a list; everything else is asked by name there."""
     ours = {ref.name for ref in in_tenant_namespace("any") if ref.kind == "Secret"}
     for name, rules in ROLES.items():
         of_secrets = [rule for rule in rules if "secrets" in rule.get("resources", [])]
         reading = [rule for rule in of_secrets if {"get", "list", "watch"} & set(rule["verbs"])]
         every_one = [rule for rule in reading if "resourceNames" not in rule]
-        assert bool(every_one) == (name == f"{NAME}-layer"), name
+        assert bool(every_one) == (name in {f"{NAME}-layer", f"{NAME}-tenant"}), name
+        if name == f"{NAME}-tenant":
+            assert [rule["verbs"] for rule in every_one] == [["list", "watch"]]
         assert all(set(rule["resourceNames"]) == ours for rule in reading if rule not in every_one), name
 
 

@@ -141,4 +141,5 @@ def test_how_nodes_are_made_is_refused_where_none_are(base: dict[str, Any]) -> N
 
 def test_a_render_takes_the_settings_of_an_environment_that_makes_its_nodes() -> None:
     assert INCIDENT["cluster"]["target"]["kind"] == "render"
-    assert parsed(changed(INCIDENT, (f"{G}.web.eks", {"diskGib": 80})))
+    settings = parsed(changed(INCIDENT, (f"{G}.web.eks", {"diskGib": 80})))
+    assert settings.cluster.target.kind == "render"
