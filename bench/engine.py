@@ -139,7 +139,8 @@ class Project:
     def engine(self, *arguments: str) -> Used:
         """One command of the engine."""
         with engine_environment(STACK, backend=f"file://{self._folder / 'state'}") as environment:
-            given = variables_of(arguments[0], environment)
+            # Python keeps what it has compiled, as for whoever deploys a second time; some build machines forbid it.
+            given = {**variables_of(arguments[0], environment), "PYTHONDONTWRITEBYTECODE": ""}
             used = run([str(PULUMI), "--non-interactive", *arguments], given, self._program)
         if used.status:
             raise SystemExit(f"{' '.join(arguments)} fails:\n{used.output[-3000:]}")

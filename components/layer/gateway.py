@@ -29,6 +29,10 @@ class Gateway(pulumi.ComponentResource):
     config: VersionedConfig
     """Its nginx.conf, which names no tenant."""
 
+    deployment: apps.Deployment
+    """For what waits until every pod knows the tokens. Its name stays, unlike those of what it mounts: the state of
+    whatever depends on it stays as it is when a tenant comes or goes."""
+
     tenants: VersionedConfig
     """Which tenant reads which namespaces: only the live ones."""
 
@@ -62,7 +66,7 @@ class Gateway(pulumi.ComponentResource):
             depends_on=[account, *self.config.objects, *self.tenants.objects, *declared, *stores],
             custom_timeouts=within(POD_SECONDS + gateway.TERMINATION_GRACE_SECONDS),
         )
-        apps.Deployment(
+        self.deployment = apps.Deployment(
             APP,
             metadata=context.owner.metadata(APP, names.LAYER_NAMESPACE, app=APP),
             spec=apps.DeploymentSpecArgs(

@@ -25,7 +25,7 @@ class SharedLayer(pulumi.ComponentResource):
     config_history: dict[str, list[dict[str, str]]]
     """Configurations to keep declared in the next deployment, by name."""
 
-    gateway: Gateway | None
+    gateway: pulumi.Resource | None
     """What tenants read through; a credential of theirs is known here before they have it."""
 
     def __init__(self, name: str, context: Context, *, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -90,8 +90,9 @@ class SharedLayer(pulumi.ComponentResource):
         if names.GATEWAY not in parts.deployments(self._context.settings):
             return []
         options = pulumi.ResourceOptions(parent=self, depends_on=[self._namespaces.layer])
-        self.gateway = Gateway(f"{name}-gateway", self._context, stores=stores, opts=options)
-        return [self.gateway.config]
+        gateway = Gateway(f"{name}-gateway", self._context, stores=stores, opts=options)
+        self.gateway = gateway.deployment
+        return [gateway.config]
 
     def _declare_dashboards(self) -> list[VersionedConfig]:
         if self.gateway is None or not self._context.settings.layer.dashboards:

@@ -72,6 +72,16 @@ def test_adding_a_tenant_rolls_the_gateway_alone_and_the_platforms_own_grafana_w
         assert changed_pods == {f"Deployment {names.LAYER_NAMESPACE}/{app}" for app in rolled}
 
 
+def test_adding_a_tenant_leaves_what_the_others_objects_depend_on() -> None:
+    """The engine writes the whole state for each object whose dependencies have changed: two writes for each tenant."""
+    before, after = environment(ON_CLUSTER), environment(changed(ON_CLUSTER, ("tenants.quagga", QUAGGA)))
+    now = {o.registered.urn: sorted(o.registered.dependencies) for o in after.objects}
+    theirs = [o.registered for o in before.objects if o.namespace in before.tenant_namespaces]
+    assert any(registered.dependencies for registered in theirs)
+    for registered in theirs:
+        assert now[registered.urn] == sorted(registered.dependencies), registered.urn
+
+
 def test_a_tenant_without_logs_changes_not_even_lokis_overrides() -> None:
     quagga = {**QUAGGA, "logs": "off"}
     before, after = environment(INCIDENT), environment(changed(INCIDENT, ("tenants.quagga", quagga)))
