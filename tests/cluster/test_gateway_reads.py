@@ -13,7 +13,7 @@ from simulator.api import Object
 from tests.support.deployment import Deployment, shipped
 from tests.support.environments import changed
 from tests.support.inventory import everything, is_labelled
-from tests.support.kube import Kube, is_ready
+from tests.support.kube import Kube, is_ready, wait_until
 
 LAYER, NODES = names.LAYER_NAMESPACE, names.NODES_NAMESPACE
 REPLICAS = 2
@@ -152,15 +152,13 @@ def test_a_teams_people_read_their_own_tokens_and_nobody_elses(story: Story, kub
         "subjects": [{"kind": "ServiceAccount", "name": f"person-{role}", "namespace": "reads"}],
     }
     kube.apply(binding)
-    allowed = {
-        w
-        for w in ("reads", "other", LAYER, NODES)
-        if kube.may("reads", f"person-{role}", "get", "secrets", w)
-    }
+    person = f"person-{role}"  # each of the three roles lists pods: the authorizer has seen the binding
+    wait_until(lambda: kube.may("reads", person, "list", "pods", "reads"), 30, "the binding has no effect")
+    allowed = {w for w in ("reads", "other", LAYER, NODES) if kube.may("reads", person, "get", "secrets", w)}
     assert allowed == (set() if role == "view" else {"reads"})
     if allowed:
-        person = kube.as_service_account("reads", f"person-{role}")
-        assert {name for name in TOKENS if person.get("secrets", name, "reads")["data"]} == set(TOKENS)
+        account = kube.as_service_account("reads", person)
+        assert {name for name in TOKENS if account.get("secrets", name, "reads")["data"]} == set(TOKENS)
 
 
 # --- another team -----------------------------------------------------------------------------------------------------
