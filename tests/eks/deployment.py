@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,10 @@ STACK = "sim"
 Change = tuple[str, Any]
 AT_ONCE = ("--yes", "--skip-preview")
 OPTIONS = {"preview": (), "up": AT_ONCE, "destroy": AT_ONCE, "refresh": AT_ONCE}
+
+# A frame of the program. When the engine ends it in the middle of a registration, after a provider has refused, the SDK
+# may print a traceback of its own (seen once in two runs of one test).
+OWN_TRACEBACK = re.compile(r'File "[^"]*/(__main__|components/.*|policies/.*)\.py"')
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,7 @@ class Deployment:
         """What is said when a command is refused with these settings, which are then forgotten."""
         done = self._with(changes, command, **variables)
         assert done.status != 0, f"{command} is not refused:\n{done.said}"
-        assert "Traceback" not in done.said, done.said
+        assert not OWN_TRACEBACK.search(done.said), done.said
         return done.said
 
     def outputs(self) -> dict[str, Any]:
