@@ -25,7 +25,7 @@ from typing import Any
 
 import yaml
 
-from commands.engine import PUBLIC_PASSPHRASE
+from commands.engine import PUBLIC_PASSPHRASE, WITHOUT_CHECKPOINTS
 from tests.policies.engine.conftest import ROOT, STACK, Engine
 
 TENANTS = (50, 200)
@@ -161,7 +161,12 @@ def measure(sizes: Sequence[int], rounds: int) -> Result:
     load_before, loads, rows = os.getloadavg()[0], [], []
     adopt_orphans()
     with tempfile.TemporaryDirectory() as folder:
-        engine = Engine(Path(folder) / "engine", passphrase=PUBLIC_PASSPHRASE, seconds=PREVIEW_SECONDS)
+        engine = Engine(
+            Path(folder) / "engine",
+            passphrase=PUBLIC_PASSPHRASE,
+            seconds=PREVIEW_SECONDS,
+            variables=WITHOUT_CHECKPOINTS,  # as `make preview`
+        )
         for tenants in sizes:
             file = Path(folder) / f"Pulumi.{tenants}.yaml"
             file.write_text(yaml.safe_dump(environment(tenants)))

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -92,8 +92,10 @@ class Engine:
         *,
         passphrase: str = "public",
         seconds: int = SECONDS,
+        variables: Mapping[str, str] | None = None,
     ) -> None:
         self.folder, self.passphrase, self.seconds = folder, passphrase, seconds
+        self.variables = dict(variables or {})
         if template:
             shutil.copytree(template, folder, symlinks=True, dirs_exist_ok=True)
             return
@@ -136,6 +138,7 @@ class Engine:
             "PULUMI_CONFIG_PASSPHRASE": self.passphrase,
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+            **self.variables,
         }
         done = subprocess.run(
             ["pulumi", "--non-interactive", "--color=never", *arguments],
