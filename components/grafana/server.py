@@ -8,7 +8,7 @@ from pulumi_kubernetes.apps import v1 as apps
 from pulumi_kubernetes.core import v1 as core
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
-from components import config_history, names, objects
+from components import names, objects
 from components.cluster.placement import for_pods
 from components.context import Context
 from components.grafana import config
@@ -102,8 +102,7 @@ class Grafana(pulumi.ComponentResource):
             app,
             self._instance.texts,
             namespace=namespace,
-            owner=self._context.owner,
-            deployed=self._context.config_history.get(config_history.key(namespace, app), []),
+            context=self._context,
             keep_previous=not self._instance.lists_tenants,
             parent=self,
         )

@@ -54,11 +54,11 @@ class Gateway(pulumi.ComponentResource):
         """
         super().__init__("shared-observability:layer:Gateway", name, None, opts)
         self._context = context
-        self._secrets = gateway_tokens.secrets(context.settings)
+        self._secrets = self._named_secrets()
         account = declare_account(APP, namespace=names.LAYER_NAMESPACE, context=context, parent=self)
         declared = [
             declare_secret(own, files, namespace=names.LAYER_NAMESPACE, context=context, parent=self)
-            for own, files in self._named_secrets().items()
+            for own, files in self._secrets.items()
         ]
         self.config, self.tenants = self._config(), self._tenants()
         options = pulumi.ResourceOptions(
@@ -88,18 +88,18 @@ class Gateway(pulumi.ComponentResource):
 
     def _named_secrets(self) -> dict[str, dict[str, str]]:
         """Files by name of the Secret: after its content, or, where somebody else puts it in, by number."""
+        secrets = gateway_tokens.secrets(self._context.settings)
         if self._context.renders:
-            return {f"{APP}-tokens-{number}": files for number, files in enumerate(self._secrets, start=1)}
+            return {f"{APP}-tokens-{number}": files for number, files in enumerate(secrets, start=1)}
         key = self._context.settings.gateway_key.get_secret_value()
-        return {gateway_tokens.secret_name(key, files): files for files in self._secrets}
+        return {gateway_tokens.secret_name(key, files): files for files in secrets}
 
     def _config(self) -> VersionedConfig:
         return VersionedConfig(
             APP,
             {gateway.CONFIG_FILE: gateway_text.gateway_config(self._context.settings)},
             namespace=names.LAYER_NAMESPACE,
-            owner=self._context.owner,
-            deployed=self._context.config_history.get(APP, []),
+            context=self._context,
             parent=self,
         )
 
@@ -108,7 +108,7 @@ class Gateway(pulumi.ComponentResource):
             f"{APP}-tenants",
             gateway_tenants.files(self._context.settings),
             namespace=names.LAYER_NAMESPACE,
-            owner=self._context.owner,
+            context=self._context,
             keep_previous=False,
             parent=self,
         )
@@ -126,7 +126,7 @@ class Gateway(pulumi.ComponentResource):
 
     def _pod_metadata(self) -> ObjectMetaArgs:
         key = self._context.settings.gateway_key.get_secret_value()
-        texts = "\n".join(text for files in self._secrets for _, text in sorted(files.items()))
+        texts = "\n".join(text for files in self._secrets.values() for _, text in sorted(files.items()))
         digest = credentials.keyed_digest(key, texts)
         return ObjectMetaArgs(labels=self._context.owner.labels(APP), annotations={DIGEST_ANNOTATION: digest})
 
@@ -153,7 +153,7 @@ class Gateway(pulumi.ComponentResource):
             volumes=[
                 objects.config_map_volume("config", self.config.config_map),
                 objects.config_map_volume("tenants", self.tenants.config_map),
-                objects.secrets_volume("secret", list(self._named_secrets())),
+                objects.secrets_volume("secret", list(self._secrets)),
                 objects.empty_dir("run", "256Mi"),
             ],
         )

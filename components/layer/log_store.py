@@ -87,8 +87,7 @@ class LokiStore(pulumi.ComponentResource):
             name,
             {file: text},
             namespace=names.LAYER_NAMESPACE,
-            owner=self._context.owner,
-            deployed=self._context.config_history.get(name, []),
+            context=self._context,
             parent=self,
         )
 

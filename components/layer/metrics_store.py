@@ -127,8 +127,7 @@ class PrometheusStore(pulumi.ComponentResource):
             APP,
             {prometheus.CONFIG_FILE: text},
             namespace=names.LAYER_NAMESPACE,
-            owner=self._context.owner,
-            deployed=self._context.config_history.get(APP, []),
+            context=self._context,
             parent=self,
         )
 

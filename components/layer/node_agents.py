@@ -110,8 +110,7 @@ class NodeAgents(pulumi.ComponentResource):
             APP,
             {alloy.CONFIG_FILE: text},
             namespace=names.NODES_NAMESPACE,
-            owner=self._context.owner,
-            deployed=self._context.config_history.get(APP, []),
+            context=self._context,
             parent=self,
         )
 

@@ -12,7 +12,7 @@ import pulumi
 from pulumi_kubernetes.core.v1 import ConfigMap
 
 from components import config_history
-from components.objects import Owner
+from components.context import Context
 
 KEPT = 2
 """Versions that stay declared: the live one, and the one that a rollback goes to."""
@@ -56,8 +56,7 @@ class VersionedConfig:
         data: Mapping[str, str],
         *,
         namespace: str,
-        owner: Owner,
-        deployed: Sequence[Mapping[str, str]] = (),
+        context: Context,
         keep_previous: bool = True,
         parent: pulumi.Resource,
     ) -> None:
@@ -67,24 +66,24 @@ class VersionedConfig:
             name: of the configuration; objects are called `<name>-<hash>`.
             data: file names and texts; nothing secret, since the texts are exported.
             namespace: where the pods that mount it run.
-            owner: the stack.
-            deployed: versions deployed before, newest first.
+            context: of the environment, with the versions deployed before.
             keep_previous: false for texts that list tenants: no object names one that is gone. The earlier object then
                 goes when a deployment has succeeded; a failed one leaves it, so its pods and `up` with the settings
                 from before still find it.
             parent: the component whose pods mount it.
         """
         self.key = config_history.key(namespace, name)
-        self.history = versions(data, deployed) if keep_previous else []
+        self.config_map = f"{name}-{content_hash(data)}"
+        declared = versions(data, context.config_history.get(self.key, []) if keep_previous else [])
+        self.history = declared if keep_previous else []
         self.objects = []
-        for version in self.history or [dict(data)]:
+        for version in declared:
             hashed = f"{name}-{content_hash(version)}"
             config_map = ConfigMap(
                 f"{namespace}-{hashed}",
-                metadata=owner.metadata(hashed, namespace, app=name),
+                metadata=context.owner.metadata(hashed, namespace, app=name),
                 data=version,
                 immutable=True,
                 opts=pulumi.ResourceOptions(parent=parent),
             )
             self.objects.append(config_map)
-        self.config_map = f"{name}-{content_hash(data)}"

@@ -5,7 +5,7 @@ from pulumi_kubernetes.apps import v1 as apps
 from pulumi_kubernetes.core import v1 as core
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
-from components import config_history, objects
+from components import objects
 from components.cluster.placement import for_pods
 from components.context import Context
 from components.layer import credentials
@@ -87,8 +87,7 @@ class Collector(pulumi.ComponentResource):
             COLLECTOR,
             {text.CONFIG_FILE: text.collector_config(self._context.settings.cluster.name, tenant_name)},
             namespace=self._namespace,
-            owner=self._context.owner,
-            deployed=self._context.config_history.get(config_history.key(self._namespace, COLLECTOR), []),
+            context=self._context,
             parent=self,
         )
 

@@ -80,7 +80,7 @@ class TenantStack(pulumi.ComponentResource):
                 self._tenant,
                 tenant_name=self._name,
                 context=self._context,
-                opts=self._after(ready),
+                opts=pulumi.ResourceOptions(parent=self, depends_on=self._needs(ready)),
             ).config
 
     def _readers(self, labelled: Mapping[str, TenantNamespace]) -> Iterator[VersionedConfig]:
@@ -95,11 +95,11 @@ class TenantStack(pulumi.ComponentResource):
             token=signals.read_token(settings, self._name),
             scrape_interval=signals.scrape_interval(settings),
         )
-        needs = [labelled[home], *self._gateway]
+        needs = self._needs(labelled[home])
         registration.declare_registration(home, texts, context=self._context, parent=self, depends_on=needs)
         if self._tenant.dashboards is not False:
-            options = self._after(labelled[home])
+            options = pulumi.ResourceOptions(parent=self, depends_on=needs)
             yield TenantGrafana(home, tenant_name=self._name, context=self._context, opts=options).config
 
-    def _after(self, namespace: TenantNamespace) -> pulumi.ResourceOptions:
-        return pulumi.ResourceOptions(parent=self, depends_on=[namespace, *self._gateway])
+    def _needs(self, namespace: TenantNamespace) -> list[pulumi.Resource]:
+        return [namespace, *self._gateway]
