@@ -12,7 +12,7 @@ from components.settings import leftovers
 from components.settings.checks import make_key, reference_mistakes
 from components.settings.mistakes import Mistake, SettingsError, closest, from_pydantic
 from components.settings.model import Settings
-from components.settings.oauth import SET_SECRET
+from components.settings.oauth import set_secret
 from components.settings.raw import Raw, is_off, mapping
 from components.settings.tenant_checks import has_signals
 
@@ -156,7 +156,7 @@ _NEW_KEY = f"Treat it as leaked and make a new gatewayKey. {make_key()}"
 _LEAKED = {
     **dict.fromkeys(SECRET_KEYS, _NEW_KEY),
     OAUTH: "Treat it as leaked: get new secrets from the identity provider, and set each: "
-    + SET_SECRET.format(client="CLIENT_ID"),
+    + set_secret("CLIENT_ID"),
 }
 
 

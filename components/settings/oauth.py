@@ -8,8 +8,12 @@ from collections.abc import Iterator
 from components.settings.mistakes import THIS_ENVIRONMENT, Mistake
 from components.settings.raw import Raw, mapping
 
-_SET = """make pulumi ENV=%s ARGS="config set --secret --path 'oauth[\\"{client}\\"]'\""""
-SET_SECRET = _SET % THIS_ENVIRONMENT
+
+def set_secret(client: str) -> str:
+    """The command that stores a client's secret encrypted."""
+    return (
+        f"""make pulumi ENV={THIS_ENVIRONMENT} ARGS="config set --secret --path 'oauth[\\"{client}\\"]'\""""
+    )
 
 
 def clients(tenants: Raw) -> Iterator[tuple[str, str]]:
@@ -33,5 +37,5 @@ def mistakes(tenants: Raw, layer: Raw, secrets: Raw) -> Iterator[Mistake]:
             yield Mistake(
                 f"{path}.clientId",
                 f"is '{client}', and the secret of this client is not known",
-                f"Set it: {SET_SECRET.format(client=client)}",
+                f"Set it: {set_secret(client)}",
             )
