@@ -13,7 +13,8 @@ from components.layer.rollout import agents_seconds
 from components.settings.mistakes import SettingsError
 from components.settings.model import Settings
 from components.settings.stack_file import read_settings
-from diagnosis.declared_objects import compared, labelled
+from diagnosis.declared_objects import read
+from diagnosis.drift import drifts
 from diagnosis.managers import free
 from diagnosis.report import drift_report
 from diagnosis.watch import Watch
@@ -85,10 +86,10 @@ def _compare(kubectl: Kubectl, environment: str, exported: "subprocess.Completed
     """What the engine calls unchanged is what its state says: whether the cluster says the same is asked here."""
     try:
         state = objects_of(exported)
-        ours = labelled(kubectl, environment)
-        if free(kubectl, state, ours):
-            ours = labelled(kubectl, environment)
-        found = compared(kubectl, state, ours)
+        seen = read(kubectl, environment, state)
+        if free(kubectl, state, seen.declared):
+            seen = read(kubectl, environment, state)
+        found = drifts(state, seen.declared, seen.ours)
     except (CommandError, ClusterUnreachableError) as problem:
         sys.stderr.write(f"up: the cluster could not be compared with what was deployed: {problem}\n")
         return UNREADABLE

@@ -17,7 +17,7 @@ from components.cluster.kubectl import ClusterUnreachableError, Kubectl
 from components.cluster.lost_state import TAKE_OVER_VARIABLE
 from components.settings.mistakes import SettingsError
 from components.settings.stack_file import read_settings
-from diagnosis.declared_objects import found_drifts, labelled
+from diagnosis.declared_objects import found_drifts, read
 from diagnosis.drift import Declared, Drift
 from diagnosis.managers import free
 
@@ -76,7 +76,7 @@ def repair(environment: str, *, take_over: bool = False) -> int:
 
 def _what_is_left(kubectl: Kubectl, environment: str, state: Sequence[Declared]) -> list[str]:
     """Frees the objects of managers that nobody knows any more; gives the arguments that replace what still differs."""
-    free(kubectl, state, labelled(kubectl, environment))
+    free(kubectl, state, read(kubectl, environment, state).declared)
     return replacements(found_drifts(kubectl, environment, state))
 
 

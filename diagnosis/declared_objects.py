@@ -1,7 +1,8 @@
 """The objects of a stack as they are in its cluster, read by kubectl."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from components.cluster.kubectl import Kubectl
 from components.names import LAYER_NAMESPACE, NODES_NAMESPACE, OWNER_LABEL
@@ -64,13 +65,27 @@ def _named(item: Declared) -> Manifest:
     return {"apiVersion": item.manifest["apiVersion"], "kind": item.ref.kind, "metadata": metadata}
 
 
-def compared(kubectl: Kubectl, state: Sequence[Declared], ours: Sequence[Manifest]) -> list[Drift]:
-    """Every object that is not as declared, where the labelled ones have been read already.
+@dataclass(frozen=True)
+class Seen:
+    """What one reading of the cluster found.
+
+    Attributes:
+        ours: the objects with the stack's label, with their managers.
+        declared: the declared objects that exist.
+    """
+
+    ours: Sequence[Manifest]
+    declared: Mapping[Ref, Manifest]
+
+
+def read(kubectl: Kubectl, stack: str, state: Sequence[Declared]) -> Seen:
+    """Everything of a stack in its cluster.
 
     Raises:
         ClusterUnreachableError: if the cluster does not answer.
     """
-    return drifts(state, live(kubectl, state, ours), ours)
+    ours = labelled(kubectl, stack)
+    return Seen(ours, live(kubectl, state, ours))
 
 
 def found_drifts(kubectl: Kubectl, stack: str, state: Sequence[Declared]) -> list[Drift]:
@@ -79,4 +94,5 @@ def found_drifts(kubectl: Kubectl, stack: str, state: Sequence[Declared]) -> lis
     Raises:
         ClusterUnreachableError: if the cluster does not answer.
     """
-    return compared(kubectl, state, labelled(kubectl, stack))
+    seen = read(kubectl, stack, state)
+    return drifts(state, seen.declared, seen.ours)

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from components.cluster.kubectl import Kubectl
-from diagnosis.declared_objects import live
 from diagnosis.drift import Declared, Manifest, Ref, ref
 
 ENGINE = "pulumi-kubernetes-"
@@ -31,20 +30,20 @@ def all_stale(state: Sequence[Declared], found: Mapping[Ref, Manifest]) -> Itera
             yield from ((item.manifest, manager) for manager in stale(found[item.ref], item.manager))
 
 
-def free(kubectl: Kubectl, state: Sequence[Declared], ours: Sequence[Manifest]) -> int:
+def free(kubectl: Kubectl, state: Sequence[Declared], found: Mapping[Ref, Manifest]) -> int:
     """Frees objects of managers that no state knows any more; how many there were.
 
     Args:
         kubectl: of the cluster.
         state: what was declared.
-        ours: the objects with this stack's label, as they are, with their managers.
+        found: the declared objects that exist, with their managers.
 
     Raises:
         ClusterUnreachableError: if the cluster does not answer, or refuses.
     """
-    found = list(all_stale(state, live(kubectl, state, ours)))
-    give_up(kubectl, found)
-    return len(found)
+    stale_ones = list(all_stale(state, found))
+    give_up(kubectl, stale_ones)
+    return len(stale_ones)
 
 
 def give_up(kubectl: Kubectl, found: Sequence[tuple[Manifest, str]]) -> None:

@@ -9,9 +9,10 @@ import pytest
 from commands import aftermath
 from commands.aftermath import conclude, patiently
 from commands.why import NOT_READY, READY, UNREADABLE
-from components.cluster.kubectl import ClusterUnreachableError, Kubectl
+from components.cluster.kubectl import ClusterUnreachableError
 from components.settings.model import Settings
-from diagnosis.drift import Drift, Manifest, Ref
+from diagnosis.declared_objects import Seen
+from diagnosis.drift import Drift, Ref
 from diagnosis.watch import CONFLICT, Refusal, Watch
 from tests.support.environments import INCIDENT, changed, parsed
 
@@ -33,20 +34,20 @@ class Cluster:
         monkeypatch.setattr(aftermath, "settings_of", lambda _: settings)
         monkeypatch.setattr(aftermath, "explain", self._explain)
         monkeypatch.setattr(aftermath, "explain_remains", lambda _: self.remains)
-        monkeypatch.setattr(aftermath, "labelled", self._labelled)
+        monkeypatch.setattr(aftermath, "read", self._read)
         monkeypatch.setattr(aftermath, "free", self._free)
-        monkeypatch.setattr(aftermath, "compared", lambda *_: self.drifts)
+        monkeypatch.setattr(aftermath, "drifts", lambda *_: self.drifts)
         monkeypatch.setattr(aftermath, "STEP_SECONDS", 0.01)
 
     def _explain(self, _: str) -> tuple[int, str]:
         self.asked += 1
         return self.answer
 
-    def _labelled(self, _: Kubectl, environment: str) -> list[Manifest]:
+    def _read(self, *_: object) -> Seen:
         self.asked += 1
         if self.unreachable:
             raise ClusterUnreachableError("refused")
-        return []
+        return Seen([], {})
 
     def _free(self, *_: object) -> int:
         self.freed += 1

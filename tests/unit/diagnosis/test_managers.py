@@ -8,6 +8,7 @@ from typing import Any
 from typing_extensions import override
 
 from components.cluster.kubectl import Answer, Kubectl
+from diagnosis.declared_objects import live
 from diagnosis.drift import Declared, Ref
 from diagnosis.managers import all_stale, free, give_up, stale
 
@@ -17,6 +18,7 @@ MANIFEST = {
     "metadata": {"name": "alloy", "namespace": "n"},
     "spec": {"template": {}},
 }
+REF = Ref("DaemonSet", "n", "alloy")
 OWN, OLD = "pulumi-kubernetes-11111111", "pulumi-kubernetes-22222222"
 
 
@@ -70,13 +72,14 @@ def test_a_manager_is_given_up_by_applying_nothing_but_the_objects_name() -> Non
 def test_objects_are_freed_and_counted() -> None:
     kubectl = Recorder("kubeconfig", "sim")
     state = [Declared("urn", MANIFEST, unfinished=False, manager=OWN)]
-    assert free(kubectl, state, [with_managers((OWN, "Apply"), (OLD, "Apply"))]) == 1
+    assert free(kubectl, state, {REF: with_managers((OWN, "Apply"), (OLD, "Apply"))}) == 1
     assert len(kubectl.applied) == 1
-    assert free(kubectl, state, [with_managers((OWN, "Apply"))]) == 0
+    assert free(kubectl, state, {REF: with_managers((OWN, "Apply"))}) == 0
     assert len(kubectl.applied) == 1
 
 
 def test_an_object_that_is_not_found_by_its_label_is_freed_too_as_a_secret_in_a_tenants_namespace() -> None:
     kubectl = Recorder("kubeconfig", "sim", by_name=with_managers((OWN, "Apply"), (OLD, "Apply")))
-    assert free(kubectl, [Declared("urn", MANIFEST, unfinished=False, manager=OWN)], []) == 1
+    state = [Declared("urn", MANIFEST, unfinished=False, manager=OWN)]
+    assert free(kubectl, state, live(kubectl, state, [])) == 1
     assert len(kubectl.applied) == 1
