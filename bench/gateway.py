@@ -22,6 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.measuring import others
 from components.layer import credentials
 from components.layer.config.gateway import NAMESPACE_HEADER
 from tests.services.gateway import samples, stack
@@ -191,12 +192,6 @@ def measure(rounds: int, requests: int, sizes: Sequence[int], seconds: float) ->
             if time.monotonic() > end:
                 break
     return result(turns, requests, load_before, statistics.median(loads))
-
-
-def others() -> float:
-    """Processes that want to run beside ours, for each core, at this moment."""
-    running = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
-    return max(0, running - 1) / (os.cpu_count() or 1)
 
 
 def result(turns: Mapping[int, Sequence[Turn]], requests: int, load_before: float, load: float) -> Result:

@@ -160,6 +160,12 @@ class Machine:
     noisy: bool
 
 
+def others() -> float:
+    """Processes that want to run beside ours, for each core, at this moment."""
+    running = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
+    return max(0, running - 1) / (os.cpu_count() or 1)
+
+
 def watch_machine() -> Callable[[], Machine]:
     """Looks now; the answer looks again."""
     before, cores = os.getloadavg()[0], os.cpu_count() or 1

@@ -25,6 +25,7 @@ from typing import Any
 
 import yaml
 
+from bench.measuring import others
 from commands.engine import PUBLIC_PASSPHRASE, WITHOUT_CHECKPOINTS
 from tests.policies.engine.conftest import ROOT, STACK, Engine
 
@@ -148,12 +149,6 @@ def reap() -> None:
     raise SystemExit(
         f"a plugin of the preview still runs {PLUGIN_SECONDS} s after it: its CPU time is not known"
     )
-
-
-def others() -> float:
-    """Processes that want to run beside ours, for each core, at this moment."""
-    running = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
-    return max(0, running - 1) / (os.cpu_count() or 1)
 
 
 def measure(sizes: Sequence[int], rounds: int) -> Result:

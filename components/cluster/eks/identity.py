@@ -1,6 +1,6 @@
 """How pods become IAM roles: by EKS Pod Identity, or by the cluster's OIDC provider (docs/adr/0016-pod-identity.md)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pulumi
@@ -31,6 +31,29 @@ class Identities:
     issuer: pulumi.Input[str] = ""
     provider: pulumi.Input[str] | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
+
+
+def attach(
+    name: str, role: aws.iam.Role, policies: Sequence[str], *, region: str, opts: pulumi.ResourceOptions
+) -> list[pulumi.Resource]:
+    """Gives a role some of AWS's own policies.
+
+    Args:
+        name: prefix of the logical names.
+        role: the role.
+        policies: their names.
+        region: AWS region, for its partition.
+        opts: options of each attachment.
+    """
+    return [
+        aws.iam.RolePolicyAttachment(
+            f"{name}-{policy.rpartition('/')[2]}",
+            role=role.name,
+            policy_arn=managed_policy(region, policy),
+            opts=opts,
+        )
+        for policy in policies
+    ]
 
 
 class PodRole(pulumi.ComponentResource):
@@ -74,15 +97,7 @@ class PodRole(pulumi.ComponentResource):
             opts=options,
         )
         self.arn = role.arn
-        attached: list[pulumi.Resource] = [
-            aws.iam.RolePolicyAttachment(
-                f"{name}-{policy.rpartition('/')[2]}",
-                role=role.name,
-                policy_arn=managed_policy(identities.region, policy),
-                opts=options,
-            )
-            for policy in managed
-        ]
+        attached = attach(name, role, managed, region=identities.region, opts=options)
         if inline:
             attached.append(
                 aws.iam.RolePolicy(

@@ -6,7 +6,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.cluster.eks import documents
-from components.cluster.eks.arns import managed_policy
+from components.cluster.eks.identity import attach
 from components.cluster.eks.plans import ManagedGroup
 from components.cluster.eks.tags import POD_ADDRESSES_TAG
 
@@ -64,16 +64,7 @@ class NodeGroups(pulumi.ComponentResource):
             tags=self._tags,
             opts=options,
         )
-        attached: list[pulumi.Resource] = [
-            aws.iam.RolePolicyAttachment(
-                f"{self._name}-node-{policy}",
-                role=role.name,
-                policy_arn=managed_policy(self._region, policy),
-                opts=options,
-            )
-            for policy in NODE_POLICIES
-        ]
-        return role, attached
+        return role, attach(f"{self._name}-node", role, NODE_POLICIES, region=self._region, opts=options)
 
     def _declare_template(self, group: ManagedGroup) -> aws.ec2.LaunchTemplate:
         """Without an image: EKS chooses it and injects max-pods. Pods, one hop away, do not get the node's role."""
