@@ -50,14 +50,19 @@ def pods(kube: Kube) -> dict[str, str]:
 
 @contextmanager
 def watched(kube: Kube) -> Iterator[list[tuple[int, int]]]:
-    """(available, all) pods of the gateway, looked at all the time meanwhile."""
+    """(available, wanted) pods of the gateway, looked at all the time meanwhile.
+
+    Wanted by its ReplicaSets: the surge bounds that. A pod that is wanted no more is still counted in the status until
+    its controller has come to it, which on a busy machine was later than the next one's start.
+    """
     seen: list[tuple[int, int]] = []
     done = threading.Event()
 
     def look() -> None:
         while not done.is_set():
             status = kube.get("deployments", names.GATEWAY, LAYER)["status"]
-            seen.append((status.get("availableReplicas", 0), status.get("replicas", 0)))
+            sets = kube.list("replicasets", LAYER, labelSelector=f"app.kubernetes.io/name={names.GATEWAY}")
+            seen.append((status.get("availableReplicas", 0), sum(item["spec"]["replicas"] for item in sets)))
             done.wait(0.05)
 
     watcher = threading.Thread(target=look)
