@@ -148,6 +148,11 @@ def gateway(found: Results) -> str:
     )
 
 
+def generated_reads(found: Results) -> str:
+    """How many there were."""
+    return f"{found['cases']:,} reads in {found['seconds']:.0f} s."
+
+
 def policy_pack(found: Results) -> str:
     """Preview with and without the pack."""
     rows = [
@@ -163,6 +168,7 @@ PARTS = {
     "engine": engine,
     "prometheus": prometheus,
     "gateway": gateway,
+    "generated_reads": generated_reads,
     "policy_pack": policy_pack,
 }
 
