@@ -114,7 +114,7 @@ docs: ## Write the generated parts of the documentation
 	$(SETUP) python
 	@$(PYTHON) -m commands.docs
 
-bench: ## What things cost, side by side in one run on an idle machine, about 25 minutes: docs/benchmarks.md
+bench: ## What things cost, side by side in one run on an idle machine, about 90 minutes: docs/benchmarks.md
 	$(SETUP) all
 	@$(PYTHON) -m bench
 

@@ -19,7 +19,7 @@ BENCHES = {
     "gateway": 3,
     "generated_reads": 5,
     "policy_pack": 4,
-    "engine": 8,
+    "engine": 65,
 }
 
 

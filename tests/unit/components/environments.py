@@ -1,6 +1,7 @@
 """Whole environments, recorded: `__main__.py` itself runs, with a cluster or an earlier deployment as plain data."""
 
 import functools
+import gc
 import json
 import runpy
 from collections.abc import Iterator, Mapping
@@ -219,7 +220,10 @@ _hashed_once = functools.cache(bcrypt.hashpw)
 
 
 def _main() -> None:
-    runpy.run_path(str(ROOT / "__main__.py"), run_name="__main__")
+    try:
+        runpy.run_path(str(ROOT / "__main__.py"), run_name="__main__")
+    finally:
+        gc.enable()  # the program turns it off for its own process
 
 
 def empty_cluster(raw: Raw, **namespaces: LiveNamespace) -> Live:
