@@ -8,8 +8,8 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
-# What Pulumi takes as a stack's name, less the dot, which would make another file name of it.
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+# What Pulumi takes as a stack's name and Kubernetes as a label's value, less the dot: it would make another file name.
+NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?")
 
 
 class CommandError(Exception):

@@ -8,6 +8,7 @@ What a data source says about tenants counts for nothing unless its token is the
 """
 
 import functools
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -18,6 +19,7 @@ from components.layer.config.yaml_text import to_yaml
 URL = f"http://{names.GATEWAY}.{names.LAYER_NAMESPACE}.svc:{names.GATEWAY_PORT}"
 # Grafana's provisioning replaces it by the environment variable, so that the token is in no ConfigMap.
 TOKEN_VARIABLE = "READ_TOKEN"  # noqa: S105 - a variable's name
+MOST_OF_UID = 40
 SECONDS = 60  # Loki's query_timeout; the gateway waits a little longer
 
 
@@ -44,6 +46,17 @@ LOGS = Source("Logs", "logs", "loki")
 def of_signals(*, metrics: bool, logs: bool) -> list[Source]:
     """One for each signal that is on; the first is the default."""
     return [*([METRICS] if metrics else []), *([LOGS] if logs else [])]
+
+
+def uid(text: str) -> str:
+    """A data source's uid: the text, or its start and a digest where Grafana would refuse it as too long.
+
+    Grafana takes 40 characters (`ValidateUID`; in provisioning since 12.0), and ends at its start over a longer one.
+    """
+    if len(text) <= MOST_OF_UID:
+        return text
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return f"{text[: MOST_OF_UID - len(digest) - 1]}-{digest}"
 
 
 @functools.cache  # equal for all tenants with the same signals

@@ -22,7 +22,7 @@ def sources_of(settings: Settings) -> list[Source]:
     return [
         *([METRICS] if layer.metrics != "off" else []),
         *([LOGS] if layer.logs != "off" else []),
-        *(Source(f"Logs of {name}", f"logs-{name}", "loki", tenant=name) for name in tenants),
+        *(Source(f"Logs of {name}", sources.uid(f"logs-{name}"), "loki", tenant=name) for name in tenants),
     ]
 
 

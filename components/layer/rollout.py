@@ -34,9 +34,26 @@ def within(seconds: int) -> pulumi.CustomTimeouts:
     return pulumi.CustomTimeouts(create=f"{seconds}s", update=f"{seconds}s")
 
 
-def say_where_to_look(settings: Settings) -> None:
-    """Names `make why` as an update of a cluster starts: of a failure the engine says only that it waited in vain."""
-    if not isinstance(settings.cluster.target, RenderTarget) and not pulumi.runtime.is_dry_run():
-        pulumi.log.info(
-            f"If this fails: make why ENV={pulumi.get_stack()} says which object, on which node, and why"
+def notes(settings: Settings, stack: str, *, preview: bool) -> list[str]:
+    """Where a failure shows: `make why`, since the engine says only that it waited in vain.
+
+    Args:
+        settings: of the environment.
+        stack: its name.
+        preview: whether nothing is deployed.
+    """
+    found = []
+    if settings.layer.logs != "off" and settings.layer.metrics == "off":
+        found.append(
+            "layer.metrics is off, so nothing counts the node agents: one that is missing shows at deploy and by "
+            f"make why ENV={stack} only"
         )
+    if not isinstance(settings.cluster.target, RenderTarget) and not preview:
+        found.append(f"If this fails: make why ENV={stack} says which object, on which node, and why")
+    return found
+
+
+def say_where_to_look(settings: Settings) -> None:
+    """Shows them."""
+    for line in notes(settings, pulumi.get_stack(), preview=pulumi.runtime.is_dry_run()):
+        pulumi.log.info(line)

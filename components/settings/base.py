@@ -13,6 +13,7 @@ SIZE = r"^[1-9][0-9]*(Mi|Gi|Ti)$"
 QUALIFIED_NAME = r"^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
 _PART = "[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?"
 IMAGE_REGISTRY = rf"^{_PART}(:[0-9]{{1,5}})?(/{_PART})*$"
+OBJECT_NAME = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$"
 LABEL_VALUE = r"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"
 
 
@@ -57,6 +58,8 @@ def kind(*kinds: str) -> Discriminator:
 
 Switch = Annotated[bool, BeforeValidator(switch)]
 DnsLabel = Annotated[str, Field(pattern=DNS_LABEL)]
+ObjectName = Annotated[str, Field(pattern=OBJECT_NAME, max_length=253)]
+"""A DNS subdomain, as most objects' names are: `gp3.encrypted`."""
 GroupName = Annotated[str, Field(pattern=GROUP_NAME)]
 Duration = Annotated[str, Field(pattern=DURATION)]
 Size = Annotated[str, Field(pattern=SIZE)]

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from components.settings.base import DNS_LABEL, DnsLabel, LabelKey, Model, Switch
+from components.settings.base import DNS_LABEL, LabelKey, Model, ObjectName, Switch
 
 HOST = rf"^{DNS_LABEL[1:-1]}(\.{DNS_LABEL[1:-1]})+$"
 # No blank, quote, comment or `$`, by which grafana.ini would read another value, an environment variable or a file.
@@ -51,7 +51,7 @@ class Dashboards(Model):
     host: Annotated[str, Field(pattern=HOST, max_length=253)] | None = Field(
         default=None, description="host name of an Ingress; without one it is reached by kubectl port-forward"
     )
-    ingress_class: DnsLabel | None = Field(
+    ingress_class: ObjectName | None = Field(
         default=None, description="of the Ingress; by default the cluster's default"
     )
     annotations: Mapping[LabelKey, str] = Field(
@@ -60,7 +60,7 @@ class Dashboards(Model):
     tls: Switch = Field(
         default=True, description="people come by https, and cookies are sent by nothing else"
     )
-    tls_secret: DnsLabel | None = Field(
+    tls_secret: ObjectName | None = Field(
         default=None,
         description="Secret with the certificate, in the tenant's first namespace; none where a load balancer has it",
     )

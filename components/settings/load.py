@@ -1,6 +1,7 @@
 """Reads an environment's settings once: from Pulumi's configuration to a validated tree, or all mistakes at once."""
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from components.settings import leftovers
+from components.settings.base import LABEL_VALUE
 from components.settings.checks import make_key, reference_mistakes
 from components.settings.mistakes import Mistake, SettingsError, closest, from_pydantic
 from components.settings.model import Settings
@@ -38,7 +40,7 @@ def load_or_exit() -> Settings:
     try:
         settings = parse(
             config,
-            pulumi.runtime.config._SECRET_KEYS.get(),
+            [key for key in config if pulumi.runtime.is_config_secret(key)],
             pulumi.get_project(),
             pulumi.get_stack(),
         )
@@ -71,6 +73,7 @@ def parse(config: Mapping[str, str], secret_keys: Collection[str], project: str,
     misplaced = list(_misplaced_secrets(raw, secret))
     shown = _follow_layer({key: value for key, value in raw.items() if key in KEYS})
     mistakes = [
+        *_stack_name(stack),
         *_unknown_keys(raw),
         *_foreign_keys(config),
         *misplaced,
@@ -85,6 +88,15 @@ def parse(config: Mapping[str, str], secret_keys: Collection[str], project: str,
     if mistakes:
         raise SettingsError(mistakes, stack)
     return settings
+
+
+def _stack_name(stack: str) -> Iterator[Mistake]:
+    if not re.fullmatch(LABEL_VALUE[1:-1], stack):
+        yield Mistake(
+            f"Pulumi.{stack}.yaml",
+            "the stack's name cannot be a label's value, and each object has it as its owner",
+            "Use up to 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends",
+        )
 
 
 def _plain(key: str, value: str) -> Any:

@@ -74,6 +74,10 @@ _PATTERNS = {
         "is not a DNS label (RFC 1123)",
         "Use up to 63 lower-case letters, digits and '-', with a letter or digit at both ends",
     ),
+    base.OBJECT_NAME: (
+        "is not the name of an object (a DNS subdomain)",
+        "Use lower-case letters, digits, '-' and '.', with a letter or digit at both ends of each part",
+    ),
     r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$": (
         "is not the name of a node group",
         "Use up to 63 letters, digits, '-' and '_', with a letter or digit first",

@@ -18,6 +18,7 @@ from components.settings.base import (
     LabelKey,
     LabelValue,
     Model,
+    ObjectName,
     Size,
     Switch,
     kind,
@@ -275,7 +276,7 @@ class ExternalSecrets(Model):
     """Rendered secrets are references for the External Secrets Operator."""
 
     kind: Literal["externalSecret"]
-    store: DnsLabel = Field(description="name of the ClusterSecretStore")
+    store: ObjectName = Field(description="name of the ClusterSecretStore")
 
 
 RenderedSecrets = Annotated[
@@ -309,7 +310,7 @@ class Layer(Model):
         default=(),
         description="node groups of the layer's own pods; by default all groups without taints",
     )
-    storage_class: DnsLabel | None = Field(
+    storage_class: ObjectName | None = Field(
         default=None, description="of the volumes; by default the cluster's default"
     )
     agents: Agents = Agents()

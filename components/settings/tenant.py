@@ -12,6 +12,7 @@ from components.settings.base import (
     LabelKey,
     LabelValue,
     Model,
+    ObjectName,
     Switch,
     off,
     shape,
@@ -85,7 +86,7 @@ class Tenant(Model):
         default="restricted",
         description="Pod Security level that is enforced; keep leaves the namespace's own",
     )
-    priority_classes: tuple[DnsLabel, ...] = Field(
+    priority_classes: tuple[ObjectName, ...] = Field(
         default=(),
         description="PriorityClasses that the tenant's pods may name, each below the node agents'",
     )

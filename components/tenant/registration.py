@@ -19,7 +19,7 @@ def values(found: Sequence[Source], *, tenant: str, token: str, scrape_interval:
 
     In a Grafana with several tenants' sources each has a name of its own.
     """
-    named = [Source(f"{s.name} of {tenant}", f"{tenant}-{s.uid}", s.kind) for s in found]
+    named = [Source(f"{s.name} of {tenant}", sources.uid(f"{tenant}-{s.uid}"), s.kind) for s in found]
     return {
         TOKEN: token,
         **{URLS[source.kind]: sources.URL for source in found},

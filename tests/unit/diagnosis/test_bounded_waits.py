@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.layer.rollout import agents_seconds, within
+from components.layer.rollout import agents_seconds, notes, within
 from tests.support.environments import INCIDENT, changed, parsed
 
 
@@ -37,3 +37,26 @@ def test_a_stated_bound_wins(stated: str, expected: int) -> None:
 def test_the_bound_holds_for_a_first_deployment_and_for_a_rollout() -> None:
     limits = within(300)
     assert (limits.create, limits.update) == ("300s", "300s")
+
+
+CLUSTER = ("cluster.target", {"kind": "kubeconfig", "path": "kubeconfig", "context": "dev"})
+LOGS_ALONE = [
+    ("layer.metrics", "off"),
+    *((f"tenants.{name}.metrics", None) for name in ("shop", "billing", "search", "mail")),
+]
+
+
+def test_an_update_of_a_cluster_names_the_command_that_explains_a_failure_and_nothing_else_does() -> None:
+    on_cluster = parsed(changed(INCIDENT, CLUSTER))
+    (line,) = notes(on_cluster, "dev", preview=False)
+    assert "make why ENV=dev" in line
+    assert notes(on_cluster, "dev", preview=True) == []
+    assert notes(parsed(INCIDENT), "dev", preview=False) == []
+
+
+def test_without_metrics_a_preview_says_where_a_missing_agent_shows() -> None:
+    (line,) = notes(parsed(changed(INCIDENT, CLUSTER, *LOGS_ALONE)), "dev", preview=True)
+    assert line == (
+        "layer.metrics is off, so nothing counts the node agents: one that is missing shows at deploy and by "
+        "make why ENV=dev only"
+    )

@@ -4,11 +4,17 @@ import re
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from components.grafana import config, sources
 from components.grafana.config import Access
 from components.grafana.sources import LOGS, METRICS
+from components.layer import platform_grafana
+from components.settings.base import DNS_LABEL
 from components.settings.dashboards import Dashboards, OAuth, OAuthClient
+from components.tenant import registration
+from tests.support.environments import INCIDENT, changed, parsed
 from tests.unit.grafana.rendered import PLATFORM, SOURCES, ini, provisioned, texts
 
 PROVIDER = OAuth(
@@ -113,6 +119,31 @@ def test_every_source_is_the_gateway_read_by_get_with_the_token_and_changed_by_n
         assert "basicAuth" not in source
     assert [source["isDefault"] for source in found] == [True, *[False] * (len(found) - 1)]
     assert len({source["uid"] for source in found}) == len({source["name"] for source in found}) == len(found)
+
+
+@given(st.sets(st.from_regex(DNS_LABEL, fullmatch=True), min_size=2))
+def test_a_source_of_any_tenant_has_a_uid_that_grafana_takes_and_no_other_has(tenants: set[str]) -> None:
+    for before, after in (("logs-", ""), ("", "-metrics"), ("", "-logs")):
+        found = {sources.uid(f"{before}{tenant}{after}") for tenant in tenants}
+        assert len(found) == len(tenants)
+        assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,40}", uid) for uid in found)  # ValidateUID of Grafana
+
+
+def test_tenants_with_the_longest_names_have_uids_that_grafana_takes() -> None:
+    long = {f"{'t' * 62}{end}": {"pods": 5, "runsOn": ["web"]} for end in "ab"}
+    settings = parsed(changed(INCIDENT, ("layer.dashboards", True), ("tenants", long)))
+    uids = [source.uid for source in platform_grafana.sources_of(settings)]
+    assert len(set(uids)) == len(uids) == 4
+    assert max(map(len, uids)) <= 40
+    texts = [
+        registration.values([METRICS, LOGS], tenant=name, token="t" * 64, scrape_interval="60s")
+        for name in long
+    ]
+    given_out = [
+        source["uid"] for text in texts for source in yaml.safe_load(text["datasources.yaml"])["datasources"]
+    ]
+    assert len(set(given_out)) == 4
+    assert max(map(len, given_out)) <= 40
 
 
 @pytest.mark.parametrize("whose", ["both signals", "metrics only", "logs only"])

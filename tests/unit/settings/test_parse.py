@@ -107,6 +107,9 @@ WRONG: list[tuple[str, Any, str, str]] = [
     ("tenants.default", {"pods": 5}, "tenants.default", "reserved"),
     ("tenants.platform", {"pods": 5}, "tenants.platform", "layer's own"),
     ("tenants.Shop", {"pods": 5}, "tenants.Shop", "DNS label"),
+    ("layer.storageClass", "gp3..encrypted", "layer.storageClass", "DNS subdomain"),
+    ("layer.storageClass", ".".join(["gp3"] * 64), "layer.storageClass", "253"),
+    ("tenants.shop.priorityClasses", ["Team.high"], "tenants.shop.priorityClasses[0]", "DNS subdomain"),
     ("tenants.mail.pods", 90, "tenants.mail.pods", "add up to 80"),
     ("tenants.mail.namespaces.mail-in", {}, "tenants.mail.namespaces.mail-in.pods", "quota of its own"),
     ("tenants.small", {"pods": 1, "logs": "api"}, "tenants.small.pods", "needs 2"),
@@ -255,3 +258,21 @@ def test_any_valid_name_is_a_tenant_with_a_namespace_of_its_own(name: str, pods:
         return
     settings = parsed(changed(INCIDENT, (f"tenants.{name}", {"pods": pods})))
     assert settings.tenants[name].pods == pods
+
+
+@pytest.mark.parametrize("stack", ["prod-", "_prod", "p" * 64])
+def test_a_stack_whose_name_cannot_be_a_labels_value_is_refused(stack: str) -> None:
+    with pytest.raises(
+        SettingsError, match=rf"Pulumi\.{stack}\.yaml: the stack's name cannot be a label's value"
+    ):
+        parse(config(INCIDENT), {f"{PROJECT}:gatewayKey"}, PROJECT, stack)
+
+
+def test_names_of_objects_may_have_dots() -> None:
+    settings = parsed(
+        changed(
+            INCIDENT, ("layer.storageClass", "gp3.encrypted"), ("tenants.shop.priorityClasses", ["team.high"])
+        )
+    )
+    assert settings.layer.storage_class == "gp3.encrypted"
+    assert settings.tenants["shop"].priority_classes == ("team.high",)
