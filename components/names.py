@@ -47,8 +47,9 @@ ALLOY_ROLE = f"{PREFIX}-alloy"
 PROMETHEUS_ROLE = f"{PREFIX}-prometheus"
 KUBE_STATE_METRICS_ROLE = f"{PREFIX}-kube-state-metrics"
 
-# Class of encrypted volumes, on EKS.
+# Classes of encrypted volumes, on EKS: for nodes of Auto Mode one of its own, since another driver attaches them.
 VOLUME_CLASS = f"{PREFIX}-gp3"
+AUTO_MODE_VOLUME_CLASS = f"{PREFIX}-gp3-auto"
 
 # Guards in the cluster: each a ValidatingAdmissionPolicy and its binding.
 TENANT_WORKLOADS_GUARD = f"{PREFIX}-tenant-workloads"

@@ -36,9 +36,13 @@ NAMED = {
 # Policies and their bindings are served since Kubernetes 1.30.
 CLUSTER_SCOPED = ",".join(
     [
-        *("clusterroles", "clusterrolebindings", "priorityclasses"),
+        *("clusterroles", "clusterrolebindings", "priorityclasses", "storageclasses"),
         *("validatingadmissionpolicies", "validatingadmissionpolicybindings"),
     ]
+)
+DEFAULT_CLASS = (
+    "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
 )
 _VIOLATED = re.compile(r'existing pods in namespace "([^"]+)" violate')
 
@@ -93,6 +97,8 @@ class Live:
         priorities: value of each PriorityClass.
         default_priority_class: the class of pods that name none, or empty.
         claims: requested size of each volume claim in the layer's namespace.
+        bound_claims: those of them that have their volume.
+        storage_classes: each StorageClass, and whether it is a default.
         may_label: whether whoever deploys may set a tenant's labels; asked only where a guard refuses them to others.
     """
 
@@ -102,6 +108,8 @@ class Live:
     priorities: Mapping[str, int] = field(default_factory=dict)
     default_priority_class: str = ""
     claims: Mapping[str, str] = field(default_factory=dict)
+    bound_claims: frozenset[str] = frozenset()
+    storage_classes: Mapping[str, bool] = field(default_factory=dict)
     may_label: bool = True
 
 
@@ -112,8 +120,7 @@ def read(kubectl: Kubectl, settings: Settings) -> Live:
         ClusterUnreachableError: if it does not answer.
     """
     namespaces = {_name(item): item for item in kubectl.objects("namespaces", "--show-managed-fields")}
-    classes_of_volumes = ",storageclasses" if settings.cluster.target.kind == "eks" else ""
-    objects = kubectl.objects(f"{CLUSTER_SCOPED}{classes_of_volumes}")
+    objects = kubectl.objects(CLUSTER_SCOPED)
     objects += kubectl.objects("resourcequotas,roles,rolebindings,serviceaccounts", "--all-namespaces")
     for name, kinds in NAMED.items():
         objects += kubectl.objects(kinds, "--all-namespaces", "--field-selector", f"metadata.name={name}")
@@ -124,12 +131,20 @@ def read(kubectl: Kubectl, settings: Settings) -> Live:
     return Live(
         identity=namespaces["kube-system"]["metadata"]["uid"],
         namespaces={name: _namespace(item, unfit.get(name, ())) for name, item in namespaces.items()},
-        owners={_ref(item): _labels(item).get(OWNER_LABEL, "") for item in objects},
+        owners={
+            _ref(item): _labels(item).get(OWNER_LABEL, "")
+            for item in objects
+            if item["kind"] != "StorageClass" or settings.cluster.target.kind == "eks"
+        },
         priorities={name: int(item["value"]) for name, item in classes.items()},
         default_priority_class=next(
             (name for name, item in classes.items() if item.get("globalDefault")), ""
         ),
         claims={_name(item): item["spec"]["resources"]["requests"]["storage"] for item in claims},
+        bound_claims=frozenset(_name(item) for item in claims if item["spec"].get("volumeName")),
+        storage_classes={
+            _name(item): _is_default(item) for item in objects if item["kind"] == "StorageClass"
+        },
         may_label=_may_label(kubectl) if guards and guards.action == "deny" else True,
     )
 
@@ -158,6 +173,12 @@ def _labels(item: Mapping[str, Any]) -> Mapping[str, str]:
 
 def _ref(item: Mapping[str, Any]) -> ObjectRef:
     return ObjectRef(item["kind"], item["metadata"].get("namespace", ""), _name(item))
+
+
+def _is_default(storage_class: Mapping[str, Any]) -> bool:
+    """As the API server decides it, by either annotation (pkg/volume/util/storageclass.go)."""
+    annotations = storage_class["metadata"].get("annotations") or {}
+    return "true" in (annotations.get(annotation) for annotation in DEFAULT_CLASS)
 
 
 def _namespace(item: Mapping[str, Any], unfit_pods: tuple[str, ...]) -> LiveNamespace:

@@ -16,7 +16,7 @@ GUARD_KINDS = ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
 
 
 def cluster_scoped() -> list[ObjectRef]:
-    """Objects outside any namespace of ours or of a tenant; the StorageClass only on EKS, where alone it is read."""
+    """Objects outside any namespace of ours or of a tenant; StorageClasses only on EKS, where alone they are read."""
     roles = (names.ALLOY_ROLE, names.PROMETHEUS_ROLE, names.KUBE_STATE_METRICS_ROLE)
     return [
         ObjectRef("PriorityClass", "", names.AGENTS_PRIORITY_CLASS),
@@ -24,6 +24,7 @@ def cluster_scoped() -> list[ObjectRef]:
         *(ObjectRef(kind, "", role) for kind in ("ClusterRole", "ClusterRoleBinding") for role in roles),
         *(ObjectRef(kind, "default", names.PROMETHEUS_ROLE) for kind in ("Role", "RoleBinding")),
         ObjectRef("StorageClass", "", names.VOLUME_CLASS),
+        ObjectRef("StorageClass", "", names.AUTO_MODE_VOLUME_CLASS),
         *(ObjectRef(kind, "", guard) for kind in GUARD_KINDS for guard in names.GUARDS),
     ]
 

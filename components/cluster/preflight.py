@@ -12,7 +12,7 @@ import pulumi
 
 from components import config_history, names
 from components.cluster import live as cluster
-from components.cluster import own_state
+from components.cluster import own_state, storage_classes
 from components.cluster.eks import in_cluster_checks, reading
 from components.cluster.eks.kubeconfig import aws_arguments
 from components.cluster.kubectl import ClusterUnreachableError, Kubectl
@@ -185,7 +185,7 @@ def check(
     ]
     if live is not None:
         mistakes += [*foreign_objects(settings, live, stack), *_namespaces(settings, live, stack)]
-        mistakes += _label_right(live)
+        mistakes += [*_label_right(live), *storage_classes.mistakes(settings, live)]
     if mistakes:
         raise SettingsError(mistakes, stack)
     return Preflight(

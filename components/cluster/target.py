@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components import names
+from components.cluster import storage_classes
 from components.objects import Owner
 from components.settings.eks import EksTarget
 from components.settings.model import RenderTarget, Settings
@@ -96,13 +96,15 @@ class Target(pulumi.ComponentResource):
         self.provider = self._register_provider(
             name, kubeconfig=made.kubeconfig, context=CONTEXT, identity=made.identity, needs=made.ready
         )
-        self.storage_class = names.VOLUME_CLASS
-        storage.declare_volume_class(
-            owner,
-            key=target.data_key,
-            tags=tags.aws_tags(settings, target, owner.stack),
-            opts=pulumi.ResourceOptions(parent=self, provider=self.provider),
-        )
+        if wanted := storage_classes.of_ours(settings):
+            self.storage_class = wanted.name
+            storage.declare_volume_class(
+                wanted,
+                owner,
+                key=target.data_key,
+                tags=tags.aws_tags(settings, target, owner.stack),
+                opts=pulumi.ResourceOptions(parent=self, provider=self.provider),
+            )
 
     def _register_provider(
         self,

@@ -12,8 +12,7 @@ from components.cluster import instance_types, node_groups
 from components.names import LAYER_NAMESPACE, NODES_NAMESPACE, PLATFORM_TENANT
 from components.settings import effects, eks_checks, oauth, tenant_checks
 from components.settings.mistakes import THIS_ENVIRONMENT, Mistake, closest
-from components.settings.raw import HOURS, Raw, hours, is_off, mapping, texts
-from components.taints import is_hard
+from components.settings.raw import HOURS, Raw, has_hard_taints, hours, is_off, mapping, texts
 
 RESERVED_NAMESPACES = ("default", LAYER_NAMESPACE, NODES_NAMESPACE)
 # Tenants of the stores that are not app teams: namespaces without a tenant, and the layer's own credentials.
@@ -105,18 +104,12 @@ def _runs_on(path: str, section: Raw, groups: Raw) -> Iterator[Mistake]:
                 f"no node group is called '{name}'",
                 f"Declared: {declared}{f' ({near})' if near else ''}",
             )
-    if not section.get("runsOn") and groups and all(_hard_taints(group) for group in groups.values()):
+    if not section.get("runsOn") and groups and all(has_hard_taints(group) for group in groups.values()):
         yield Mistake(
             f"{path}.runsOn",
             "is missing, and every node group has taints, so nothing is allowed by default",
             f"Name the groups: {', '.join(groups)}",
         )
-
-
-def _hard_taints(group: Any) -> bool:
-    taints = mapping(group).get("taints")
-    items = taints if isinstance(taints, list) else []
-    return any(is_hard(mapping(taint).get("effect")) for taint in items)
 
 
 def _log_retention(path: str, section: Raw, key: str = "retention") -> Iterator[Mistake]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from components.cluster import instance_types, node_groups
 from components.settings.mistakes import Mistake
-from components.settings.raw import Raw, mapping, texts
+from components.settings.raw import Raw, has_hard_taints, is_off, mapping, texts
 
 TARGET, CREATE = "cluster.target", "cluster.target.create"
 # Only EKS itself may set labels of these; it refuses them in a node group.
@@ -25,7 +25,7 @@ def mistakes(cluster: Raw, groups: Raw, layer: Raw) -> list[Mistake]:
     if target.get("kind") != "eks":
         return list(_nodes_without_create(groups))
     create = mapping(target.get("create"))
-    found = [*_either(target), *_bucket_region(target, layer)]
+    found = [*_either(target), *_bucket_region(target, layer), *_one_volume_driver(groups, layer)]
     if "create" not in target:
         return [*found, *_nodes_without_create(groups)]
     managed = {
@@ -75,6 +75,25 @@ def _bucket_region(target: Raw, layer: Raw) -> Iterator[Mistake]:
             "layer.logs.store.region",
             f"is {store.get('region')}, but the cluster is in {region}: every line would cross regions",
             f"Write {region}",
+        )
+
+
+def _one_volume_driver(groups: Raw, layer: Raw) -> Iterator[Mistake]:
+    """The layer's pods have volumes, and those of Auto Mode's nodes are of a driver of its own."""
+    volumes = not (is_off(layer.get("logs")) and is_off(layer.get("metrics")))
+    if layer.get("storageClass") is not None or not volumes:
+        return
+    named = {name for _, name in texts(layer.get("runsOn"))}
+    allowed = {n: mapping(g) for n, g in groups.items() if (n in named if named else not has_hard_taints(g))}
+    auto = [name for name, group in allowed.items() if group.get("kind") == "autoMode"]
+    others = [name for name in allowed if name not in auto]
+    if auto and others:
+        yield Mistake(
+            "layer.runsOn",
+            f"allows nodes of Auto Mode ({', '.join(auto)}) and other nodes ({', '.join(others)}), and neither can "
+            "attach the other's volumes: a store that moves between them would stay Pending",
+            f"Write `runsOn: [{', '.join(others)}]` or `runsOn: [{', '.join(auto)}]`, or name a StorageClass of your "
+            "own by layer.storageClass",
         )
 
 

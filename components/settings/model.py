@@ -311,7 +311,9 @@ class Layer(Model):
         description="node groups of the layer's own pods; by default all groups without taints",
     )
     storage_class: ObjectName | None = Field(
-        default=None, description="of the volumes; by default the cluster's default"
+        default=None,
+        description="of the volumes; by default the cluster's default, which has to exist then; with the target eks an "
+        "encrypted class that is made",
     )
     agents: Agents = Agents()
     gateway: Gateway = Gateway()

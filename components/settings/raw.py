@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from components.taints import is_hard
+
 Raw = Mapping[str, Any]
 HOURS = {"h": 1, "d": 24, "w": 24 * 7, "y": 24 * 365}
 
@@ -31,3 +33,10 @@ def hours(duration: Any) -> int | None:
 def is_off(value: Any) -> bool:
     """`off` or false."""
     return value is False or value in ("off", "none")
+
+
+def has_hard_taints(group: Any) -> bool:
+    """Whether a node group has taints that keep out pods without tolerations."""
+    taints = mapping(group).get("taints")
+    items = taints if isinstance(taints, list) else []
+    return any(is_hard(mapping(taint).get("effect")) for taint in items)

@@ -3,7 +3,7 @@
 All mistakes are told at once, so one refused deployment answers for all of them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +12,14 @@ import pytest
 from components import names
 from simulator import teams
 from simulator.api import Object
+from simulator.control_plane import STORAGE_CLASS
 from tests.support import manifests
 from tests.support.deployment import Deployment, shipped
 from tests.support.environments import changed
 from tests.support.inventory import Ref, everything, versions
 from tests.support.kube import Kube, wait_until
 
+NAME = STORAGE_CLASS["metadata"]["name"]
 RBAC = "rbac.authorization.k8s.io/v1"
 TENANTS: dict[str, dict[str, Any]] = {
     "absent": {"pods": 10},
@@ -58,7 +60,18 @@ class Refusal:
 
 
 @pytest.fixture(scope="module")
-def refusal(deploy: Callable[[Object], Deployment], clean_module: Kube) -> Refusal:
+def without_default_class(clean_module: Kube) -> Iterator[None]:
+    """The cluster's only StorageClass is no default, as on a new cluster on EKS."""
+    default = STORAGE_CLASS["metadata"]["annotations"]
+    clean_module.patch("storageclasses", NAME, {"metadata": {"annotations": dict.fromkeys(default, "false")}})
+    yield
+    clean_module.patch("storageclasses", NAME, {"metadata": {"annotations": default}})
+
+
+@pytest.fixture(scope="module")
+def refusal(
+    deploy: Callable[[Object], Deployment], clean_module: Kube, without_default_class: None
+) -> Refusal:
     kube = clean_module
     kube.apply(*foreign_objects())
     kube.wait_for_pods(2, "risky")
@@ -83,6 +96,16 @@ def settled(kube: Kube) -> dict[Ref, tuple[str, int | str]]:
 def test_every_object_of_the_cluster_stays_as_it_was(refusal: Refusal) -> None:
     assert len(refusal.before) > 100
     assert refusal.after == refusal.before
+
+
+def test_a_cluster_without_a_default_storage_class_is_refused_with_the_classes_that_it_has(
+    refusal: Refusal,
+) -> None:
+    expect(
+        refusal,
+        "layer.storageClass: is not stated, and the cluster has no default StorageClass",
+        f"Name one of those that there are: {NAME}",
+    )
 
 
 def test_an_absent_namespace_is_not_created_and_the_setting_that_creates_it_is_named(

@@ -13,5 +13,6 @@ Invokes: eks getClusters, getCluster, getClusterVersions, getAddonVersion, getNo
     ec2 getInstanceTypeOfferings, getInstanceType, getSubnet; s3 getBucket; iam getOpenIdConnectProvider.
 The AWS CLI (it is what the kubeconfig calls, so it has to be there): `sts get-caller-identity`, `eks get-token`, and
     `eks describe-cluster` for `make why` and its like.
-Of the cluster itself, by kubectl: Node, and DaemonSet kube-system/aws-node and kube-system/eks-pod-identity-agent.
+Of the cluster itself, by kubectl: Node, and in kube-system the DaemonSets aws-node,
+    eks-pod-identity-agent and ebs-csi-node.
 """

@@ -1,9 +1,9 @@
-"""What the cluster says against what is declared: VPC CNI, network policies, and what nodes really got. Pure."""
+"""What the cluster says against what is declared: VPC CNI, policies, drivers, and what nodes really got. Pure."""
 
 from collections.abc import Iterator
 
-from components.cluster import node_groups, pod_slots
-from components.cluster.eks.reading import InCluster, NodeFacts
+from components.cluster import node_groups, pod_slots, storage_classes
+from components.cluster.eks.reading import EBS_DRIVER, InCluster, NodeFacts
 from components.settings.eks import EksTarget
 from components.settings.mistakes import Mistake
 from components.settings.model import LogStore, NodeGroup, S3Store, Settings
@@ -25,6 +25,7 @@ def mistakes(settings: Settings, target: EksTarget, found: InCluster) -> list[Mi
         *_cni(settings, found),
         *_policies(settings, found),
         *_identity_agent(settings, target, found),
+        *_volume_driver(settings, target, found),
         *_nodes(settings, found),
     ]
 
@@ -81,6 +82,17 @@ def _identity_agent(settings: Settings, target: EksTarget, found: InCluster) -> 
             "cluster.target.identity",
             "is podIdentity, but the cluster has no EKS Pod Identity agent, so Loki would get no rights on its bucket",
             "Install the add-on eks-pod-identity-agent, or write `identity: irsa`",
+        )
+
+
+def _volume_driver(settings: Settings, target: EksTarget, found: InCluster) -> Iterator[Mistake]:
+    """EKS installs no driver by itself; that of Auto Mode is part of the control plane, where nothing shows it."""
+    if storage_classes.of_ours(settings) == storage_classes.EBS and not found.ebs_driver:
+        yield Mistake(
+            storage_classes.PATH,
+            f"is not stated, and cluster '{target.existing}' has no EBS CSI driver (DaemonSet kube-system/"
+            f"{EBS_DRIVER}) for the class that is made then, so the stores' volumes would stay Pending",
+            "Install the add-on aws-ebs-csi-driver with a role for it, or name a StorageClass of another driver",
         )
 
 

@@ -18,6 +18,7 @@ from components.settings.eks import EksTarget
 SYSTEM = "kube-system"
 CNI, NODE_AGENT = "aws-node", "aws-eks-nodeagent"
 IDENTITY_AGENT = "eks-pod-identity-agent"
+EBS_DRIVER = "ebs-csi-node"
 ENFORCES = "--enable-network-policy=true"
 
 
@@ -41,16 +42,18 @@ class InCluster:
         cni: variables of the VPC CNI; None where it is not there.
         enforces: whether its network policy agent is on.
         identity_agent: whether the EKS Pod Identity agent is there.
+        ebs_driver: whether the EBS CSI driver is there.
     """
 
     nodes: tuple[NodeFacts, ...] = ()
     cni: Mapping[str, str] | None = None
     enforces: bool = False
     identity_agent: bool = False
+    ebs_driver: bool = False
 
 
 def read(kubectl: Kubectl) -> InCluster:
-    """Reads nodes and the two DaemonSets.
+    """Reads nodes, and DaemonSets of the cluster's own.
 
     Raises:
         ClusterUnreachableError: if the cluster does not answer.
@@ -63,6 +66,7 @@ def read(kubectl: Kubectl) -> InCluster:
         cni={v["name"]: str(v.get("value", "")) for v in variables} if CNI in sets else None,
         enforces=ENFORCES in (containers.get(NODE_AGENT, {}).get("args") or []),
         identity_agent=IDENTITY_AGENT in sets,
+        ebs_driver=EBS_DRIVER in sets,
     )
 
 

@@ -4,11 +4,14 @@ from collections.abc import Mapping, Sequence
 
 import pulumi
 import pulumi_aws as aws
+from pulumi_kubernetes.core import v1 as core
 from pulumi_kubernetes.storage.v1 import StorageClass
 
 from components import names
 from components.cluster.eks import documents
 from components.cluster.eks.identity import Identities, PodRole
+from components.cluster.placement import COMPUTE_TYPE_LABEL
+from components.cluster.storage_classes import VolumeClass
 from components.objects import Owner
 from components.settings.model import S3Store
 from components.settings.raw import HOURS
@@ -158,28 +161,41 @@ class LogBucket(pulumi.ComponentResource):
 
 
 def declare_volume_class(
-    owner: Owner, *, key: str | None, tags: Mapping[str, str], opts: pulumi.ResourceOptions
+    wanted: VolumeClass,
+    owner: Owner,
+    *,
+    key: str | None,
+    tags: Mapping[str, str],
+    opts: pulumi.ResourceOptions,
 ) -> StorageClass:
     """Encrypted gp3 volumes, made in the zone of the pod that wants them. Not the cluster's default class: that is not
     the layer's to choose.
 
     Args:
+        wanted: its name, its driver, and what that driver can do.
         owner: the stack.
         key: KMS key; None: the account's default key for EBS.
-        tags: of each volume.
+        tags: of each volume, where the driver may set them.
         opts: options of the object.
     """
     tagged = {
         f"tagSpecification_{number}": f"{name}={value}"
         for number, (name, value) in enumerate(sorted(tags.items()), start=1)
+        if wanted.takes_tags
     }
     return StorageClass(
-        names.VOLUME_CLASS,
-        metadata=owner.metadata(names.VOLUME_CLASS),
-        provisioner="ebs.csi.aws.com",
+        wanted.name,
+        metadata=owner.metadata(wanted.name),
+        provisioner=wanted.driver,
         parameters={"type": "gp3", "encrypted": "true", **({"kmsKeyId": key} if key else {}), **tagged},
+        allowed_topologies=[_nodes_of(wanted.compute_type)] if wanted.compute_type else None,
         reclaim_policy="Delete",
         volume_binding_mode="WaitForFirstConsumer",
         allow_volume_expansion=True,
         opts=opts,
     )
+
+
+def _nodes_of(compute_type: str) -> core.TopologySelectorTermArgs:
+    label = core.TopologySelectorLabelRequirementArgs(key=COMPUTE_TYPE_LABEL, values=[compute_type])
+    return core.TopologySelectorTermArgs(match_label_expressions=[label])

@@ -13,7 +13,7 @@ from tests.eks.region import Region, opened
 from tests.support.aws.account import Account
 from tests.support.kube import Object
 
-SYSTEM, CNI, AGENT = "kube-system", "aws-node", "eks-pod-identity-agent"
+SYSTEM, CNI, AGENT, DRIVER = "kube-system", "aws-node", "eks-pod-identity-agent", "ebs-csi-node"
 ROLE = f"arn:aws:iam::{ACCOUNT}:role"
 ADDONS = ("vpc-cni", "kube-proxy", "eks-pod-identity-agent", "coredns", "aws-ebs-csi-driver")
 
@@ -45,13 +45,14 @@ def region(
             region.kube.delete("daemonsets.apps", daemon["metadata"]["name"], SYSTEM)
 
 
-def system_daemons(*, enforces: bool = True, names: tuple[str, ...] = (CNI, AGENT)) -> list[Object]:
+def system_daemons(*, enforces: bool = True, names: tuple[str, ...] = (CNI, AGENT, DRIVER)) -> list[Object]:
     """What these add-ons run on each node, as far as anybody looks at it."""
     node_agent = {"name": "aws-eks-nodeagent", "args": [f"--enable-network-policy={str(enforces).lower()}"]}
     variables = [{"name": "ENABLE_PREFIX_DELEGATION", "value": "false"}]
     containers: dict[str, list[Object]] = {
         CNI: [{"name": CNI, "env": variables}, node_agent],
         AGENT: [{"name": AGENT}],
+        DRIVER: [{"name": "ebs-plugin"}],
     }
     return [_daemon(name, containers[name]) for name in names]
 

@@ -5,7 +5,7 @@ import pytest
 from tests.eks import environment
 from tests.eks.deployment import Deployment
 from tests.eks.environment import BUCKET, CLUSTER
-from tests.eks.existing.conftest import AGENT, CNI, SYSTEM, system_daemons
+from tests.eks.existing.conftest import AGENT, CNI, DRIVER, SYSTEM, system_daemons
 from tests.eks.region import Region
 from tests.eks.steps import Step
 
@@ -48,17 +48,19 @@ def test_groups_that_are_otherwise_than_declared_are_said_all_at_once(stack: Dep
         assert expected in said, said
 
 
-def test_a_cni_that_enforces_no_policies_and_an_absent_identity_agent_are_refused(
+def test_a_cni_that_enforces_no_policies_and_absent_add_ons_are_refused(
     stack: Deployment, region: Region
 ) -> None:
     region.kube.apply(*system_daemons(enforces=False, names=(CNI,)))
-    region.kube.delete("daemonsets.apps", AGENT, SYSTEM)
+    for absent in (AGENT, DRIVER):
+        region.kube.delete("daemonsets.apps", absent, SYSTEM)
     try:
         said = stack.refused()
     finally:
         region.kube.apply(*system_daemons())
     assert "the VPC CNI enforces no network policies" in said
     assert "the cluster has no EKS Pod Identity agent" in said
+    assert "has no EBS CSI driver (DaemonSet kube-system/ebs-csi-node)" in said
 
 
 def test_a_cluster_without_the_vpc_cni_is_refused(stack: Deployment, region: Region) -> None:

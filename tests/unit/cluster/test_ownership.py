@@ -14,6 +14,7 @@ from components.cluster.live import Live, LiveNamespace, ObjectRef, is_stricter,
 from components.cluster.ownership import cluster_scoped, foreign_objects, in_tenant_namespace
 from components.settings.mistakes import Mistake
 from tests.support.environments import INCIDENT, changed, parsed
+from tests.unit.components import aws
 
 NAMESPACES = ("shop", "billing", "search", "mail-in", "mail-out", "wiki")
 
@@ -123,13 +124,17 @@ def test_a_cluster_is_known_by_its_kube_system_and_objects_by_their_label() -> N
     quota = {"kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "shop"}}
     ours = {"kind": "ClusterRole", "metadata": {"name": "r", "labels": {names.OWNER_LABEL: "dev"}}}
     urgent = {"kind": "PriorityClass", "metadata": {"name": "urgent"}, "value": 7, "globalDefault": True}
-    claim = {"metadata": {"name": "loki"}, "spec": {"resources": {"requests": {"storage": "50Gi"}}}}
+    size = {"resources": {"requests": {"storage": "50Gi"}}}
+    claims = [
+        {"metadata": {"name": "loki"}, "spec": {**size, "volumeName": "pvc-1"}},
+        {"metadata": {"name": "prometheus"}, "spec": size},
+    ]
     found = live.read(
         cluster(
             answers={
                 live.CLUSTER_SCOPED: [ours, urgent],
                 "resourcequotas,roles,rolebindings,serviceaccounts": [quota],
-                "persistentvolumeclaims": [claim],
+                "persistentvolumeclaims": claims,
             }
         ),
         parsed(INCIDENT),
@@ -138,7 +143,23 @@ def test_a_cluster_is_known_by_its_kube_system_and_objects_by_their_label() -> N
     assert found.owners[ObjectRef("ResourceQuota", "shop", "q")] == ""
     assert found.owners[ObjectRef("ClusterRole", "", "r")] == "dev"
     assert (found.priorities, found.default_priority_class) == ({"urgent": 7}, "urgent")
-    assert found.claims == {"loki": "50Gi"}
+    assert found.claims == {"loki": "50Gi", "prometheus": "50Gi"}
+    assert found.bound_claims == {"loki"}
+
+
+@pytest.mark.parametrize("of_eks", [True, False])
+def test_storage_classes_are_read_everywhere_and_are_ours_on_eks_only(of_eks: bool) -> None:
+    default = "storageclass.kubernetes.io/is-default-class"
+    classes = [
+        {"kind": "StorageClass", "metadata": {"name": "gp2", "annotations": {default: "false"}}},
+        {"kind": "StorageClass", "metadata": {"name": "gp3", "annotations": {default: "true"}}},
+        {"kind": "StorageClass", "metadata": {"name": names.VOLUME_CLASS}},
+    ]
+    target = aws.EXISTING if of_eks else {"kind": "kubeconfig", "path": "k", "context": "c"}
+    settings = parsed(changed(INCIDENT, ("cluster.target", target)))
+    found = live.read(cluster(answers={live.CLUSTER_SCOPED: classes}), settings)
+    assert found.storage_classes == {"gp2": False, "gp3": True, names.VOLUME_CLASS: False}
+    assert (ObjectRef("StorageClass", "", names.VOLUME_CLASS) in found.owners) is of_eks
 
 
 @pytest.mark.parametrize("allowed", [True, False])

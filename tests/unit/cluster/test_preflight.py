@@ -20,9 +20,9 @@ DEPLOYED = {
 
 
 def live(namespaces: dict[str, LiveNamespace] | None = None, **more: Any) -> Live:
-    """A cluster in which the tenants' namespaces exist and nothing of ours does, with changes."""
+    """A cluster with a default StorageClass where the tenants' namespaces exist and nothing of ours, with changes."""
     found = {**{name: LiveNamespace() for name in NAMESPACES}, **(namespaces or {})}
-    return Live(identity=UID, namespaces=found, **more)
+    return Live(identity=UID, namespaces=found, **{"storage_classes": {"gp3": True}, **more})
 
 
 def checked(

@@ -1,5 +1,6 @@
 """What preflight says about tenants on a cluster: their namespaces, labels, Pod Security and priority classes."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,13 +13,8 @@ from tests.unit.cluster.test_preflight import NAMESPACES, ON_CLUSTER, UID, check
 
 def test_adopting_a_namespace_that_does_not_exist_is_refused_since_it_would_be_created() -> None:
     cluster = live()
-    found = mistakes(
-        ON_CLUSTER,
-        Live(
-            UID,
-            {name: found for name, found in cluster.namespaces.items() if name not in ("shop", "mail-out")},
-        ),
-    )
+    there = {name: one for name, one in cluster.namespaces.items() if name not in ("shop", "mail-out")}
+    found = mistakes(ON_CLUSTER, replace(cluster, namespaces=there))
     assert sorted(found) == ["tenants.mail", "tenants.shop"]
     assert "`namespace: create`" in found["tenants.shop"]
     assert "kubectl create namespace shop" in found["tenants.shop"]
@@ -29,7 +25,7 @@ CREATED = changed(ON_CLUSTER, ("tenants.shop.namespace", "create"))
 
 
 def test_a_namespace_to_create_may_be_absent_or_ours_and_never_somebody_elses() -> None:
-    absent = Live(UID, {name: LiveNamespace() for name in NAMESPACES if name != "shop"})
+    absent = replace(live(), namespaces={name: LiveNamespace() for name in NAMESPACES if name != "shop"})
     assert checked(CREATED, absent).identity == UID
     assert checked(CREATED, live({"shop": LiveNamespace(owner="dev", created=True)})).identity == UID
     found = mistakes(CREATED, live())

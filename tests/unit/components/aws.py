@@ -25,7 +25,9 @@ ENDPOINT = "https://0123.gr7.eu-central-1.eks.amazonaws.com"
 AUTHORITY = "LS0tLS1DRVJU"
 KEY = f"arn:aws:kms:{REGION}:{ACCOUNT}:key/4e1c5b1a"
 
-IN_CLUSTER = InCluster(cni={"ENABLE_PREFIX_DELEGATION": "false"}, enforces=True, identity_agent=True)
+IN_CLUSTER = InCluster(
+    cni={"ENABLE_PREFIX_DELEGATION": "false"}, enforces=True, identity_agent=True, ebs_driver=True
+)
 
 CREATE: dict[str, Any] = {
     "kind": "eks",

@@ -155,7 +155,7 @@ def environment(
         raw: the settings as plain data.
         live: the cluster; by default one in which nothing is deployed and the adopted namespaces exist.
         outputs: what the stack exported last.
-        answers: of AWS; by default an account without clusters.
+        answers: of AWS; by default an account without clusters, or with the one that is said to exist.
         state: the stack's own state, type and outputs by URN.
         caller: whose AWS credentials there are, or why there are none.
         preview: whether it is recorded for a preview.
@@ -206,13 +206,19 @@ def _record(
             answers={
                 "pulumi:pulumi:readStackOutputs": lambda asked: {**asked, "outputs": outputs},
                 "pulumi:pulumi:readStackResourceOutputs": lambda asked: {**asked, "outputs": state or {}},
-                **(aws.answers() if answers is None else answers),
+                **(_of_aws(raw) if answers is None else answers),
             },
             computed=aws.COMPUTED,
             preview=preview,
         )
     made = (found for found in recorder.registered.values() if found.type.startswith(KUBERNETES))
     return Environment(parsed(raw, STACK), recorder, tuple(Object(found) for found in made))
+
+
+def _of_aws(raw: Raw) -> dict[str, Answer]:
+    """An account without clusters, or with the one that is said to exist."""
+    name = raw["cluster"]["target"].get("existing")
+    return aws.answers(getClusters=lambda _: {"names": [name]}) if name else aws.answers()
 
 
 # Made slow on purpose, and always asked for the same: a third of the time of an environment.
@@ -227,14 +233,16 @@ def _main() -> None:
 
 
 def empty_cluster(raw: Raw, **namespaces: LiveNamespace) -> Live:
-    """A cluster in which nothing of ours is deployed, and the namespaces to adopt exist."""
+    """A cluster with a default StorageClass and the namespaces to adopt, in which nothing of ours is deployed."""
     adopted = {
         namespace: LiveNamespace()
         for name, tenant in parsed(raw, STACK).tenants.items()
         for namespace in pods_by_namespace(name, tenant)
         if tenant.namespace == "adopt"
     }
-    return Live(identity="uid-of-kube-system", namespaces={**adopted, **namespaces})
+    return Live(
+        identity="uid-of-kube-system", namespaces={**adopted, **namespaces}, storage_classes={"gp3": True}
+    )
 
 
 def dev() -> Raw:
@@ -309,6 +317,13 @@ VARIANTS: dict[str, Raw] = {
     ),
     "external secrets": changed(INCIDENT, ("layer.renderedSecrets", {"kind": "externalSecret", "store": "vault"})),
     "on EKS, made here": changed(INCIDENT, ("cluster.target", aws.CREATE), ("layer.logs", {"store": aws.S3})),
+    "on EKS, Auto Mode": changed(
+        INCIDENT,
+        ("cluster.target", aws.EXISTING),
+        ("cluster.nodeGroups", {"general": {"kind": "autoMode", "instanceTypes": ["m5.large"], "nodes": 9}}),
+        ("layer.runsOn", None),
+        ("tenants.shop.runsOn", None),
+    ),
     "all of a tenant's settings": changed(
         INCIDENT,
         ("cluster.target", KUBECONFIG),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from components.cluster.live import NAMED
+from components.cluster.live import CLUSTER_SCOPED, NAMED
 from components.cluster.ownership import in_tenant_namespace
 from components.names import LAYER_NAMESPACE, NODES_NAMESPACE
 from tests.unit.components.environments import ROOT, VARIANTS, Environment, Object, environment
@@ -148,6 +148,8 @@ def test_secrets_are_read_in_the_layers_namespaces_and_listed_where_the_role_for
 
 
 def test_whoever_reads_a_cluster_may_ask_for_what_preflight_asks() -> None:
+    listed = {r for rule in ROLES[NAME] if "list" in rule["verbs"] for r in rule.get("resources", [])}
+    assert set(CLUSTER_SCOPED.split(",")) <= listed
     groups = {"deployments": "apps", "ingresses": "networking.k8s.io"}
     for name, kinds in NAMED.items():
         for kind in kinds.split(","):

@@ -14,6 +14,7 @@ from tests.support.environments import INCIDENT, changed
 from tests.support.mocks import Registered
 from tests.unit.components import aws
 from tests.unit.components.environments import STACK, Environment, environment
+from tests.unit.components.environments import VARIANTS as VARIANTS_OF_ALL
 from tests.unit.components.test_target import provider as kubernetes_provider
 
 BASE = changed(INCIDENT, ("cluster.target", aws.CREATE), ("layer.logs", {"store": aws.S3}))
@@ -210,6 +211,18 @@ def test_without_keys_of_ours_aws_own_encrypt() -> None:
     assert {c.inputs["spec"]["storageClassName"] for c in recorded.of("PersistentVolumeClaim")} == {
         names.VOLUME_CLASS
     }
+
+
+def test_in_auto_mode_volumes_are_of_its_own_driver_and_have_no_tags() -> None:
+    (found,) = environment(VARIANTS_OF_ALL["on EKS, Auto Mode"]).of("StorageClass")
+    assert found.name == names.AUTO_MODE_VOLUME_CLASS
+    assert found.inputs["provisioner"] == "ebs.csi.eks.amazonaws.com"
+    assert found.inputs["parameters"] == {"type": "gp3", "encrypted": "true"}
+    ((label,),) = (term["matchLabelExpressions"] for term in found.inputs["allowedTopologies"])
+    assert label == {"key": "eks.amazonaws.com/compute-type", "values": ["auto"]}
+    recorded = environment(VARIANTS_OF_ALL["on EKS, Auto Mode"])
+    claims = {c.inputs["spec"]["storageClassName"] for c in recorded.of("PersistentVolumeClaim")}
+    assert claims == {names.AUTO_MODE_VOLUME_CLASS}
 
 
 def test_the_bucket_is_closed_owned_and_emptied_behind_the_longest_retention() -> None:

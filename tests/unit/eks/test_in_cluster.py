@@ -55,12 +55,12 @@ def test_what_matters_is_read_from_nodes_and_daemonsets() -> None:
         "spec": {"taints": [{"key": "k", "effect": "NoSchedule"}]},
         "status": {"capacity": {"pods": "35"}},
     }
-    found = reading.read(
-        Recorded("", "", {"daemonsets": [cni, daemonset("eks-pod-identity-agent", {})], "nodes": [node]})
-    )
+    others = [daemonset(name, {}) for name in ("eks-pod-identity-agent", "ebs-csi-node")]
+    found = reading.read(Recorded("", "", {"daemonsets": [cni, *others], "nodes": [node]}))
     assert found.cni == {"ENABLE_PREFIX_DELEGATION": "true", "MY_NODE_NAME": ""}
     assert found.enforces
     assert found.identity_agent
+    assert found.ebs_driver
     assert found.nodes == (NodeFacts("a", {"x": "y"}, 35, frozenset({("k", "", "NoSchedule")})),)
 
 
@@ -81,7 +81,18 @@ def test_what_is_as_declared_is_no_mistake() -> None:
 
 S3 = ("layer.logs", {"store": {**aws.S3, "madeBy": "others"}})
 WRONG: dict[str, tuple[InCluster, list[tuple[str, Any]], set[str], str]] = {
-    "no CNI": (InCluster(identity_agent=True), [], {"cluster.target.existing"}, "has no VPC CNI"),
+    "no CNI": (
+        InCluster(identity_agent=True, ebs_driver=True),
+        [],
+        {"cluster.target.existing"},
+        "has no VPC CNI",
+    ),
+    "no driver for volumes": (
+        replace(aws.IN_CLUSTER, ebs_driver=False),
+        [],
+        {"layer.storageClass"},
+        "Install the add-on aws-ebs-csi-driver",
+    ),
     "policies off": (
         replace(aws.IN_CLUSTER, enforces=False),
         [],
@@ -150,7 +161,11 @@ def test_a_group_that_was_made_before_prefixes_is_no_mistake() -> None:
     assert differs(replace(aws.IN_CLUSTER, cni={"ENABLE_PREFIX_DELEGATION": "true"}, nodes=(WEB,))) == {}
 
 
-def test_in_auto_mode_the_cni_is_part_of_the_node() -> None:
+def test_with_a_class_of_the_clusters_own_its_driver_is_not_looked_for() -> None:
+    assert differs(replace(aws.IN_CLUSTER, ebs_driver=False), ("layer.storageClass", "efs")) == {}
+
+
+def test_in_auto_mode_cni_and_driver_are_part_of_the_node() -> None:
     groups = {"auto": {"kind": "autoMode", "instanceTypes": ["m5.large"], "nodes": 3}}
     changes = [(G, groups), ("layer.runsOn", None), ("tenants", {})]
     assert differs(InCluster(), *changes) == {}
