@@ -44,6 +44,12 @@ tenants = {
 }
 
 histories = [layer.config_history, *(tenant.config_history for tenant in tenants.values())]
-outputs = exports(settings, identity=target.identity, history=merged(histories), pod_budget=pod_budget)
+outputs = exports(
+    settings,
+    identity=target.identity,
+    history=merged(histories),
+    generations=found.token_generations,
+    pod_budget=pod_budget,
+)
 for name, value in outputs.items():
     pulumi.export(name, value)

@@ -9,6 +9,7 @@ from components import config_history
 from components.cluster.preflight import volumes
 from components.names import LAYER_NAMESPACE, NODES_NAMESPACE
 from components.settings.model import Settings
+from components.tenant import token_generations
 from components.tenant.stack import pods_by_namespace
 
 
@@ -17,6 +18,7 @@ def exports(
     *,
     identity: pulumi.Input[str],
     history: Mapping[str, list[dict[str, str]]],
+    generations: Mapping[str, int],
     pod_budget: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The stack's outputs; nothing in them is secret.
@@ -25,6 +27,7 @@ def exports(
         settings: the environment.
         identity: of the cluster; the next deployment refuses another one.
         history: texts that the next deployment keeps declared, by configuration.
+        generations: of the tokens of each tenant that there is or was; the next deployment lets none fall.
         pod_budget: as in docs/pod-budget.md.
     """
     return {
@@ -34,6 +37,7 @@ def exports(
         "tenants": {
             name: sorted(pods_by_namespace(name, tenant)) for name, tenant in settings.tenants.items()
         },
+        token_generations.OUTPUT: dict(generations),
         "volumes": {claim: size for claim, (size, _) in volumes(settings).items()},
         "podBudget": dict(pod_budget),
         # Nothing in it is secret: `[secret]` keeps hundreds of lines of configuration out of every preview.

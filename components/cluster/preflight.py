@@ -33,6 +33,7 @@ from components.settings.model import (
     Settings,
 )
 from components.settings.tenant import namespaces_of
+from components.tenant import token_generations
 
 if TYPE_CHECKING:
     from components.cluster.eks.cloud import Cloud
@@ -61,11 +62,13 @@ class Preflight:
     Attributes:
         identity: what tells this cluster from others; never changes for a living cluster.
         config_history: per configuration, the texts deployed last, newest first.
+        token_generations: of each tenant that there is or was.
         pod_security: Pod Security level to set on each tenant namespace; absent where the namespace keeps its own.
     """
 
     identity: str
     config_history: Mapping[str, list[dict[str, str]]] = field(default_factory=dict)
+    token_generations: Mapping[str, int] = field(default_factory=dict)
     pod_security: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -86,10 +89,13 @@ def check_or_exit(settings: Settings, cloud: "Cloud | None" = None) -> Preflight
         live, differs = (None, []) if refused else _live(settings, cloud)
         refused += differs
         refuse_lost_state(live, outputs, stack)
-        return check(settings, live, outputs, stack, refused)
+        found = check(settings, live, outputs, stack, refused)
     except SettingsError as error:
         pulumi.log.error(str(error))
         raise SystemExit(ALREADY_SHOWN) from None
+    for line in token_generations.warnings(settings, outputs):
+        pulumi.log.warn(line)
+    return found
 
 
 def last_outputs() -> Mapping[str, Any]:
@@ -181,6 +187,7 @@ def check(
         *refused,
         *_target(settings, live, outputs, stack),
         *_volumes(settings, live, outputs),
+        *token_generations.mistakes(settings, outputs),
         *_priorities(settings, live),
     ]
     if live is not None:
@@ -192,6 +199,7 @@ def check(
         identity=live.identity if live else RENDERED,
         config_history=config_history.unpack(outputs.get("configHistory") or {}),
         pod_security=dict(_pod_security(settings, live)),
+        token_generations=token_generations.known(settings, outputs),
     )
 
 
