@@ -166,6 +166,7 @@ def _tenant(name: str, tenant: Raw, groups: Raw, layer: Raw) -> Iterator[Mistake
     path = f"tenants.{name}"
     yield from _runs_on(path, tenant, groups)
     yield from tenant_checks.pods(name, tenant)
+    yield from tenant_checks.home(name, tenant)
     yield from _log_retention(path, tenant)
     for signal, reason in (("logs", "no log store"), ("metrics", "no metrics store")):
         wanted = tenant.get(signal)

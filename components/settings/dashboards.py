@@ -62,7 +62,7 @@ class Dashboards(Model):
     )
     tls_secret: ObjectName | None = Field(
         default=None,
-        description="Secret with the certificate, in the tenant's first namespace; none where a load balancer has it",
+        description="Secret with the certificate, in the tenant's home namespace; none where a load balancer has it",
     )
     oauth: OAuthClient | None = Field(
         default=None, description="sign-in by the layer's identity provider; needs a host"

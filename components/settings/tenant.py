@@ -59,6 +59,11 @@ class Tenant(Model):
         default={},
         description="by default one, of the tenant's name; with several, each states its pods",
     )
+    home_namespace: DnsLabel | None = Field(
+        default=None,
+        description="which of its namespaces has its Grafana, its read token and its Ingress; by default the first by "
+        "name",
+    )
     namespace: Literal["adopt", "create"] = Field(
         default="adopt", description="adopt namespaces that exist, or create them"
     )

@@ -25,14 +25,13 @@ def has_signals(tenant: Raw) -> bool:
 def own_pods(name: str, tenant: Raw) -> dict[str, int]:
     """Pods that the tenant stack itself has in each namespace; each is replaced by ending it first.
 
-    A collector in every namespace with `logs: api`, and the Grafana in the first one by name.
+    A collector in every namespace with `logs: api`, and the Grafana in its home namespace.
     """
     namespaces = sorted(mapping(tenant.get("namespaces"))) or [name]
     collectors = int(tenant.get("logs") == "api")
     grafana = int(has_dashboards(tenant))
-    return {
-        namespace: collectors + (grafana if namespace == namespaces[0] else 0) for namespace in namespaces
-    }
+    home = tenant.get("homeNamespace") or namespaces[0]
+    return {namespace: collectors + (grafana if namespace == home else 0) for namespace in namespaces}
 
 
 def pods(name: str, tenant: Raw) -> Iterator[Mistake]:
@@ -104,6 +103,17 @@ def dashboards(name: str, tenant: Raw) -> Iterator[Mistake]:
             f"{path}.tlsSecret",
             "is there, but tls is off, so Grafana would send its cookies over http too",
             "Write `tls: on`, or take the Secret out",
+        )
+
+
+def home(name: str, tenant: Raw) -> Iterator[Mistake]:
+    """A home namespace that is the tenant's."""
+    namespaces = sorted(mapping(tenant.get("namespaces"))) or [name]
+    if tenant.get("homeNamespace") not in (None, *namespaces):
+        yield Mistake(
+            f"tenants.{name}.homeNamespace",
+            "is none of the tenant's namespaces",
+            f"Write one of them: {', '.join(namespaces)}",
         )
 
 

@@ -1,4 +1,4 @@
-"""A tenant's own Grafana: one pod in its first namespace, which shows its data and can show nobody else's."""
+"""A tenant's own Grafana: one pod in its home namespace, which shows its data and can show nobody else's."""
 
 import pulumi
 from pulumi_kubernetes.networking import v1 as networking

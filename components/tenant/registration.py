@@ -1,4 +1,4 @@
-"""What any Grafana needs to read a tenant's data, in a Secret of the tenant's first namespace."""
+"""What any Grafana needs to read a tenant's data, in a Secret of the tenant's home namespace."""
 
 from collections.abc import Sequence
 

@@ -9,8 +9,8 @@ from components.settings.tenant import Tenant, namespaces_of
 
 
 def home_namespace(name: str, tenant: Tenant) -> str:
-    """The first of its namespaces by name: there are its Grafana and its token to read with."""
-    return min(namespaces_of(name, tenant))
+    """Where its Grafana and its token to read with are: as stated, or the first of its namespaces by name."""
+    return tenant.home_namespace or min(namespaces_of(name, tenant))
 
 
 def sources_of(tenant: Tenant) -> list[Source]:

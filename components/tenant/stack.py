@@ -84,7 +84,7 @@ class TenantStack(pulumi.ComponentResource):
             ).config
 
     def _readers(self, labelled: Mapping[str, TenantNamespace]) -> Iterator[VersionedConfig]:
-        """What any Grafana needs, and a Grafana unless the team has one elsewhere; in the first namespace."""
+        """What any Grafana needs, and a Grafana unless the team has one elsewhere; in the home namespace."""
         found = signals.sources_of(self._tenant)
         if not found:
             return

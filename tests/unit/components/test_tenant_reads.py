@@ -275,3 +275,21 @@ def test_a_tenant_that_collects_itself_is_left_out_by_the_node_agents_and_no_oth
     }
     collectors = {o.namespace for o in recorded.of("Deployment") if o.name == names.COLLECTOR}
     assert {namespace for namespace, value in labels.items() if value == "api"} == collectors == {"shop"}
+
+
+def test_a_stated_home_keeps_grafana_token_and_ingress_when_an_earlier_namespace_joins() -> None:
+    two = {"home-b": {"pods": 20}, "home-c": {"pods": 20}}
+    before = {"namespaces": two, "dashboards": {"host": "home.example.com"}}
+    after = {**before, "namespaces": {**two, "home-a": {"pods": 20}}}
+    kept = {**after, "homeNamespace": "home-b"}
+
+    def homes(tenant: dict[str, Any]) -> set[tuple[str, str]]:
+        recorded = environment(changed(INCIDENT, ("tenants.home", tenant)))
+        found = recorded.of("Ingress", "Deployment", "Secret")
+        return {(o.kind, o.namespace) for o in found if o.namespace.startswith("home-")}
+
+    def all_in(namespace: str) -> set[tuple[str, str]]:
+        return {(kind, namespace) for kind in ("Ingress", "Deployment", "Secret")}
+
+    assert homes(before) == homes(kept) == all_in("home-b")
+    assert homes(after) == all_in("home-a")

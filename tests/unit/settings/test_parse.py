@@ -107,6 +107,7 @@ WRONG: list[tuple[str, Any, str, str]] = [
     ("tenants.default", {"pods": 5}, "tenants.default", "reserved"),
     ("tenants.platform", {"pods": 5}, "tenants.platform", "layer's own"),
     ("tenants.Shop", {"pods": 5}, "tenants.Shop", "DNS label"),
+    ("tenants.shop.homeNamespace", "billing", "tenants.shop.homeNamespace", "Write one of them: shop"),
     ("layer.storageClass", "gp3..encrypted", "layer.storageClass", "DNS subdomain"),
     ("layer.storageClass", ".".join(["gp3"] * 64), "layer.storageClass", "253"),
     ("tenants.shop.priorityClasses", ["Team.high"], "tenants.shop.priorityClasses[0]", "DNS subdomain"),
@@ -231,13 +232,16 @@ PATHS = [
     "cluster", "cluster.target", "cluster.nodeGroups", "cluster.nodeGroups.web", "cluster.nodeGroups.web.taints",
     "cluster.nodeGroups.web.nodes", "cluster.nodeGroups.web.selector", "cluster.nodeGroups.web.instanceTypes", "layer",
     "layer.metrics", "layer.logs", "layer.logs.store", "layer.hostMetrics", "layer.runsOn", "tenants", "tenants.shop",
-    "tenants.shop.namespaces", "tenants.shop.labels", "tenants.shop.runsOn", "tenants.shop.limits",
+    "tenants.shop.homeNamespace", "tenants.shop.namespaces", "tenants.shop.labels", "tenants.shop.runsOn",
+    "tenants.shop.limits",
 ]  # fmt: skip
 
 
 def test_a_quota_is_compared_where_the_tenant_stacks_own_pods_are() -> None:
     own = {"logs": "api", "namespaces": {"a": {"pods": 50}, "b": {"pods": 1}}}
     assert parsed(changed(INCIDENT, ("tenants.two", own))).tenants["two"].logs == "api"
+    moved = changed(INCIDENT, ("tenants.two", {**own, "homeNamespace": "b"}))
+    assert list(mistakes(moved)) == ["tenants.two.namespaces.b.pods"]
 
 
 @given(path=st.sampled_from(PATHS), value=JSON)
