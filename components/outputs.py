@@ -6,7 +6,7 @@ from typing import Any
 import pulumi
 
 from components import config_history
-from components.cluster.preflight import volumes
+from components.cluster.refusals.volumes import volumes
 from components.names import LAYER_NAMESPACE, NODES_NAMESPACE
 from components.settings.model import Settings
 from components.tenant import token_generations

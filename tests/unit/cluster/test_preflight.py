@@ -6,7 +6,9 @@ import pytest
 
 from components import config_history, names
 from components.cluster.live import Live, LiveNamespace
-from components.cluster.preflight import RENDERED, Preflight, check, volumes
+from components.cluster.preflight import Preflight, check
+from components.cluster.refusals.target import RENDERED
+from components.cluster.refusals.volumes import volumes
 from components.settings.mistakes import SettingsError
 from tests.support.environments import INCIDENT, changed, parsed
 

@@ -1,0 +1,32 @@
+"""The stores' volumes, which keep what they were made with. Pure."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from components import names
+from components.cluster.live import Live
+from components.quantities import mebibytes
+from components.settings.mistakes import Mistake
+from components.settings.model import FilesystemStore, LogStore, MetricsStore, S3Store, Settings
+
+
+def volumes(settings: Settings) -> dict[str, tuple[str, str]]:
+    """Size and setting of each volume, by the name of its claim."""
+    layer, found = settings.layer, {}
+    if isinstance(layer.metrics, MetricsStore):
+        found[names.PROMETHEUS] = (layer.metrics.storage, "layer.metrics.storage")
+    if isinstance(layer.logs, LogStore) and isinstance(layer.logs.store, FilesystemStore | S3Store):
+        found[names.LOKI] = (layer.logs.store.size, "layer.logs.store.size")
+    return found
+
+
+def mistakes(settings: Settings, live: Live | None, outputs: Mapping[str, Any]) -> Iterator[Mistake]:
+    """Sizes below what the volumes have: the cluster's own claims count more than what was deployed last."""
+    before = {**(outputs.get("volumes") or {}), **(live.claims if live else {})}
+    for claim, (size, path) in volumes(settings).items():
+        if claim in before and mebibytes(size) < mebibytes(before[claim]):
+            yield Mistake(
+                path,
+                f"is {size}, but the volume has {before[claim]}, and a volume can grow but never shrink",
+                f"Write {before[claim]} or more",
+            )
