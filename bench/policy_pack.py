@@ -26,7 +26,8 @@ from typing import Any
 import yaml
 
 from bench.measuring import others
-from commands.engine import PUBLIC_PASSPHRASE, WITHOUT_CHECKPOINTS
+from commands.engine import WITHOUT_CHECKPOINTS
+from commands.passphrase import PUBLIC_PASSPHRASE
 from tests.policies.engine.conftest import ROOT, STACK, Engine
 
 TENANTS = (50, 200)

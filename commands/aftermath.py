@@ -10,18 +10,21 @@ from commands.state import objects_of
 from commands.why import NOT_READY, READY, UNREADABLE, cluster_of, explain, explain_remains
 from components.cluster.kubectl import ClusterUnreachableError, Kubectl
 from components.layer.rollout import agents_seconds
+from components.settings.eks import EksTarget
 from components.settings.mistakes import SettingsError
 from components.settings.model import Settings
 from components.settings.stack_file import read_settings
-from diagnosis.declared_objects import read
+from diagnosis.declared_objects import left_behind, read
 from diagnosis.drift import drifts
 from diagnosis.managers import free
-from diagnosis.report import drift_report
+from diagnosis.report import drift_report, left_report
 from diagnosis.watch import Watch
 
 # After a success: a node may have joined a moment ago, and its agents start.
 SETTLE_SECONDS = 30.0
 STEP_SECONDS = 2.0
+# In the AWS CLI's answer about a cluster that does not exist.
+NO_CLUSTER = "ResourceNotFoundException"
 
 
 def settings_of(environment: str) -> Settings | None:
@@ -58,7 +61,12 @@ def conclude(
     """
     settings = settings_of(environment)
     kubectl = cluster_of(settings) if settings else None
-    if not watch.began or settings is None or kubectl is None:
+    if settings is None or kubectl is None:
+        return status
+    if command == "destroy" and not status:
+        # Whether or not anything was changed: a state that knows nothing is destroyed at once.
+        return _after_destroy(settings, kubectl, environment)
+    if not watch.began:
         return status
     if watch.refusal:
         sys.stderr.write(
@@ -71,7 +79,7 @@ def conclude(
             f"which, make repair ENV={environment} sets them back.\n"
         )
     if command == "destroy":
-        return _after_destroy(environment, status)
+        sys.stdout.write(f"\n{explain_remains(environment)[1]}\n")
     if command == "up":
         patience = 0.0 if status else min(SETTLE_SECONDS, float(agents_seconds(settings)))
         found, text = patiently(lambda: explain(environment), patience)
@@ -98,10 +106,21 @@ def _compare(kubectl: Kubectl, environment: str, exported: "subprocess.Completed
     return NOT_READY if found else READY
 
 
-def _after_destroy(environment: str, status: int) -> int:
-    if status:
-        sys.stdout.write(f"\n{explain_remains(environment)[1]}\n")
-    return status
+def _after_destroy(settings: Settings, kubectl: Kubectl, environment: str) -> int:
+    """The engine removes what its state knows; whether that was all is asked of the cluster."""
+    target = settings.cluster.target
+    try:
+        found = left_behind(kubectl, environment)
+    except ClusterUnreachableError as problem:
+        if isinstance(target, EksTarget) and target.create and NO_CLUSTER in str(problem):
+            return READY  # it was ours, and is gone with everything in it
+        sys.stderr.write(
+            f"destroy: done, but the cluster could not be asked whether anything is left: {problem}\n"
+        )
+        return UNREADABLE
+    if found:
+        sys.stdout.write(f"\n{left_report(found, environment)}\n")
+    return NOT_READY if found else READY
 
 
 def patiently(ask: Callable[[], tuple[int, str]], seconds: float) -> tuple[int, str]:

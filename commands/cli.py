@@ -6,6 +6,23 @@ from collections.abc import Sequence
 
 from commands.engine import engine_environment, exit_status, run_pulumi
 from commands.environments import CommandError
+from commands.real_target import refuse_public
+
+# What deploys, or encrypts something new.
+CHANGING = (
+    ("up",),
+    ("update",),
+    ("destroy",),
+    ("refresh",),
+    ("import",),
+    ("config", "set"),
+    ("config", "set-all"),
+)
+
+
+def changes(words: Sequence[str]) -> bool:
+    """Whether these words of the engine's command line deploy something, or encrypt something new."""
+    return any(tuple(words[: len(start)]) == start for start in CHANGING)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -16,7 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     try:
         with engine_environment(asked.env) as variables:
-            return exit_status(run_pulumi([*asked.words, "--stack", asked.env], variables, ask=True))
+            if changes(asked.words):
+                refuse_public(asked.env, variables)
+            # The engine is no part of the terminal's foreground: reading from it would stop it for ever.
+            piped = not sys.stdin.isatty()
+            return exit_status(run_pulumi([*asked.words, "--stack", asked.env], variables, ask=piped))
     except CommandError as problem:
         sys.stderr.write(f"pulumi: {problem}\n")
         return 2

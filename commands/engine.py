@@ -14,9 +14,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Protocol
 
+from commands import stack
 from commands.aftermath import conclude, watch_for
 from commands.environments import ROOT, CommandError, stack_file, stack_settings
 from commands.executor_noise import ExecutorNoise
+from commands.passphrase import PUBLIC, VARIABLES, passphrase
+from commands.real_target import refuse_public
 from commands.state import export_arguments
 from diagnosis.watch import Watch
 
@@ -24,12 +27,7 @@ PULUMI = ROOT / ".toolchain" / "bin" / "pulumi"
 TEMPORARY = ROOT / ".pulumi" / "tmp"
 STATE = ROOT / ".pulumi" / "state"
 POLICIES = ROOT / "policies"
-# These hold no real secret: their passphrase is public, so that a fresh clone can run them.
-PUBLIC_PASSPHRASE = "public-dev-passphrase"  # noqa: S105
-PUBLIC_ENVIRONMENTS = frozenset({"dev", "sim", "eks"})
-PASSPHRASE_VARIABLES = ("PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE")
 COMMANDS = ("preview", "up", "destroy", "refresh")
-PUBLIC = {"PULUMI_CONFIG_PASSPHRASE": PUBLIC_PASSPHRASE}
 # As what the engine gets them. It knows the first two, and a terminal that closes must not leave its lock behind.
 FORWARDED = {signal.SIGINT: signal.SIGINT, signal.SIGTERM: signal.SIGTERM, signal.SIGHUP: signal.SIGTERM}
 
@@ -66,37 +64,18 @@ def engine_environment(
     file = stack_file(environment)
     url = backend or os.environ.get("PULUMI_BACKEND_URL") or f"file://{STATE}"
     # The kubeconfig in use is the one that the environment's target names, never the one of the shell.
-    foreign = {"KUBECONFIG", *(PASSPHRASE_VARIABLES if public else ())}
-    given = {key: value for key, value in os.environ.items() if key not in foreign}
+    given = {key: value for key, value in os.environ.items() if key not in ("KUBECONFIG", *VARIABLES)}
     variables = {
         **given,
         **SETTINGS,
         **plugins(stack_settings(file)),
         "PATH": os.pathsep.join([str(PULUMI.parent), os.environ.get("PATH", os.defpath)]),
         "PULUMI_BACKEND_URL": url,
-        **(PUBLIC if public else passphrase(environment, stack_settings(file), url, given)),
+        **(PUBLIC if public else passphrase(environment, stack_settings(file), url, os.environ)),
     }
     _make_state_folder(url)
     with temporary_folder() as folder:
         yield {**variables, "TMPDIR": str(folder)}
-
-
-def passphrase(
-    environment: str, settings: Mapping[str, object], backend: str, given: Mapping[str, str]
-) -> dict[str, str]:
-    """Returns the passphrase variable to add: the public one where that is allowed and none is given."""
-    if any(name in given for name in PASSPHRASE_VARIABLES):
-        return {}
-    if environment in PUBLIC_ENVIRONMENTS:
-        return PUBLIC
-    provider = str(settings.get("secretsprovider") or "passphrase")
-    on_pulumi_cloud = backend.startswith(("https://", "http://"))
-    if "encryptionsalt" in settings or (provider == "passphrase" and not on_pulumi_cloud):
-        raise CommandError(
-            f"the secrets of {environment!r} are encrypted with a passphrase, and none is given: set "
-            "PULUMI_CONFIG_PASSPHRASE_FILE to a file that holds it, or PULUMI_CONFIG_PASSPHRASE"
-        )
-    return {}
 
 
 def plugins(settings: Mapping[str, object]) -> dict[str, str]:
@@ -253,23 +232,26 @@ def policy_arguments() -> list[str]:
 def run(command: str, environment: str) -> int:
     """Runs one of `COMMANDS` on an environment and returns the engine's exit status."""
     with engine_environment(environment) as variables:
-        status = select_stack(environment, variables)
+        if command != "preview":
+            refuse_public(environment, variables)
+        status = select_stack(environment, variables, create=command in stack.CREATING)
         if status:
             return status
         status, watch = run_watched(command, environment, variables)
         return conclude(command, environment, status, watch, exporter(environment, variables))
 
 
-def select_stack(environment: str, variables: Mapping[str, str]) -> int:
-    """Makes the environment's stack if there is none yet; returns the exit status."""
-    provider = secrets_provider_arguments(stack_file(environment))
-    return exit_status(run_pulumi(["stack", "select", "--create", environment, *provider], variables))
+def select_stack(environment: str, variables: Mapping[str, str], *, create: bool) -> int:
+    """Selects the environment's stack; returns the exit status.
+
+    Raises:
+        CommandError: if there is none, and none is to be made.
+    """
+    return stack.select(environment, variables, _captured, create=create)
 
 
-def secrets_provider_arguments(file: Path) -> list[str]:
-    """Returns what makes a new stack use the secrets provider that its file names, such as a KMS key."""
-    provider = stack_settings(file).get("secretsprovider")
-    return ["--secrets-provider", str(provider)] if provider else []
+def _captured(arguments: Sequence[str], variables: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
+    return run_pulumi(arguments, variables, capture=True)
 
 
 def run_watched(

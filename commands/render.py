@@ -19,10 +19,10 @@ from commands.engine import (
     exit_status,
     policy_arguments,
     run_pulumi,
-    secrets_provider_arguments,
     temporary_folder,
 )
 from commands.environments import CommandError, stack_file
+from commands.stack import secrets_provider_arguments
 from commands.stand_ins import VALUE, without_secrets
 
 CLUSTER_KEYS = ("shared-observability:cluster", "cluster")

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from commands.aftermath import conclude
 from commands.engine import engine_environment, exporter, run_watched, select_stack
 from commands.environments import CommandError, stack_file
+from commands.real_target import refuse_public
 from commands.state import objects_of
 from commands.why import UNREADABLE, cluster_of
 from components.cluster.kubectl import ClusterUnreachableError, Kubectl
@@ -63,7 +64,9 @@ def repair(environment: str, *, take_over: bool = False) -> int:
     with engine_environment(environment) as variables:
         export = exporter(environment, variables)
         forced = {**variables, **FORCE, **({TAKE_OVER_VARIABLE: environment} if take_over else {})}
-        status = select_stack(environment, variables)
+        refuse_public(environment, variables)
+        # Taken over is what a lost state does not know, and its stack may be lost with it.
+        status = select_stack(environment, variables, create=take_over)
         if status:
             return status
         unseen = replacements(found_drifts(kubectl, environment, objects_of(export())), *UNSEEN)

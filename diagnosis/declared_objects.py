@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from components.cluster.kubectl import Kubectl
 from components.names import LAYER_NAMESPACE, NODES_NAMESPACE, OWNER_LABEL
-from diagnosis.drift import Declared, Drift, Manifest, Ref, drifts, ref
+from diagnosis.drift import Declared, Drift, Manifest, Ref, drifts, is_by_design, ref
 
 # Every kind that this program makes: an object of one of these with our label is ours.
 KINDS = (
@@ -35,6 +35,20 @@ def labelled(kubectl: Kubectl, stack: str) -> list[Manifest]:
     for namespace in (LAYER_NAMESPACE, NODES_NAMESPACE):
         found += kubectl.objects(",".join(KINDS_OF_THE_LAYER), "--namespace", namespace, *options)
     return list(found)
+
+
+def left_behind(kubectl: Kubectl, stack: str) -> list[Ref]:
+    """Objects with the stack's label after a destroy, but for those that are meant to stay.
+
+    Secrets and configurations in teams' namespaces are not listed, as everywhere; the layer's went with its namespaces,
+    in which whoever destroys has no rights any more.
+
+    Raises:
+        ClusterUnreachableError: if the cluster does not answer.
+    """
+    options = ("--all-namespaces", "--selector", f"{OWNER_LABEL}={stack}")
+    found = kubectl.objects(",".join(KINDS), *options)
+    return sorted(ref(item) for item in found if not is_by_design(item))
 
 
 def live(kubectl: Kubectl, state: Sequence[Declared], ours: Iterable[Manifest]) -> dict[Ref, Manifest]:

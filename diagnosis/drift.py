@@ -126,7 +126,7 @@ def drifts(state: Sequence[Declared], live: Mapping[Ref, Manifest], ours: Sequen
             found.append(Drift(item.ref, ("it does not exist",), item.urn, gone=True))
         elif what := tuple(differences(item.manifest, live[item.ref])):
             found.append(Drift(item.ref, what, item.urn))
-    extra = [ref(item) for item in ours if not _is_by_design(item) and ref(item) not in known]
+    extra = [ref(item) for item in ours if not is_by_design(item) and ref(item) not in known]
     return sorted(
         [
             *found,
@@ -139,8 +139,10 @@ def drifts(state: Sequence[Declared], live: Mapping[Ref, Manifest], ours: Sequen
     )
 
 
-def _is_by_design(manifest: Manifest) -> bool:
-    """Made by a controller for an object of ours, or a namespace that we made and keep."""
+def is_by_design(manifest: Manifest) -> bool:
+    """Whether it may carry our label without being in the state: made by a controller for an object of ours, or a
+    namespace that we made and keep.
+    """
     metadata = manifest["metadata"]
     kept = manifest["kind"] == "Namespace" and CREATED_LABEL in (metadata.get("labels") or {})
     return bool(metadata.get("ownerReferences")) or kept

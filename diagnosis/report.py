@@ -36,6 +36,17 @@ def remains_report(found: Sequence[Finding], environment: str) -> str:
     return "\n\n".join(["Of the layer is left:", *(_block(finding, environment) for finding in found)])
 
 
+def left_report(found: Sequence[Ref], environment: str) -> str:
+    """What still carries this stack's label after a destroy that the engine calls a success."""
+    some = "objects with this stack's label are" if len(found) > 1 else "object with this stack's label is"
+    head = f"{len(found)} {some} left in the cluster, which the state did not know:"
+    ways = [
+        "If another backend has the state, destroy from there: PULUMI_BACKEND_URL names it.",
+        f"If none has: make take-over ENV={environment} && make destroy ENV={environment}",
+    ]
+    return "\n".join([head, *(f"  {one}" for one in found), *ways])
+
+
 def drift_report(found: Sequence[Drift], environment: str) -> str:
     """What is not as declared; a line says so when all is."""
     if not found:

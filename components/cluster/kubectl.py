@@ -47,6 +47,15 @@ class Kubectl:
         """A command for a person who wants to know why it does not answer."""
         return f"kubectl --kubeconfig {self.kubeconfig} --context {self.context} get --raw /readyz"
 
+    def server(self) -> str:
+        """Address of the API server, as the kubeconfig says it; nothing is asked of the cluster.
+
+        Raises:
+            ClusterUnreachableError: if there is no such file or context.
+        """
+        shown = ("config", "view", "--minify", "--output", "jsonpath={.clusters[0].cluster.server}")
+        return self.call(*shown).text.strip()
+
     def objects(self, *arguments: str) -> list[dict[str, Any]]:
         """The items of `kubectl get ARGUMENTS -o json`.
 

@@ -70,6 +70,27 @@ def test_objects_without_a_state_are_refused_taken_over_on_demand_and_owned_by_o
     assert one_agent_on_each_node(kube)
 
 
+def test_a_destroy_without_the_state_removes_nothing_and_is_no_success(
+    checkout: Checkout, kube: Kube, tmp_path: Path
+) -> None:
+    before = versions(everything(kube, is_labelled))
+    kept = checkout.backend.rename(tmp_path / "elsewhere")
+    try:
+        done = checkout.run("engine", "destroy")
+        assert done.status == 2
+        assert "there is no stack 'sim' in file://" in done.said
+        assert not checkout.state_file.exists()
+        checkout.fails()  # which leaves the stack itself, without any object
+        done = checkout.run("engine", "destroy")
+        assert done.status == 1, done.said
+        assert "objects with this stack's label are left in the cluster" in done.said
+        assert f"  DaemonSet {NODES_NAMESPACE}/{ALLOY}\n" in done.said
+    finally:
+        shutil.rmtree(checkout.backend, ignore_errors=True)
+        kept.rename(checkout.backend)
+    assert versions(everything(kube, is_labelled)) == before
+
+
 def test_an_older_state_that_is_brought_back_takes_up_what_was_deployed_after_it(
     checkout: Checkout, kube: Kube, tmp_path: Path
 ) -> None:

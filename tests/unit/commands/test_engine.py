@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from commands import engine
-from commands.environments import CommandError
+from commands import engine, stack
+from commands.passphrase import VARIABLES
 
-STACK_FILE = "encryptionsalt: v1:abc=\nconfig: {}\n"
+STACK_FILE = "secretsprovider: awskms://alias/observability\nconfig: {}\n"
 
 
 @pytest.fixture
@@ -26,8 +26,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(engine, "TEMPORARY", tmp_path / ".pulumi" / "tmp")
     monkeypatch.setattr(engine, "POLICIES", tmp_path / "policies")
     monkeypatch.setattr(engine, "PULUMI", tmp_path / "pulumi")
-    monkeypatch.setattr(engine, "stack_file", lambda name: tmp_path / f"Pulumi.{name}.yaml")
-    for variable in ("PULUMI_BACKEND_URL", *engine.PASSPHRASE_VARIABLES):
+    for module in (engine, stack):
+        monkeypatch.setattr(module, "stack_file", lambda name: tmp_path / f"Pulumi.{name}.yaml")
+    for variable in ("PULUMI_BACKEND_URL", *VARIABLES):
         monkeypatch.delenv(variable, raising=False)
     return tmp_path
 
@@ -89,44 +90,6 @@ def test_temporary_files_of_a_killed_run_go_with_the_next_one(project: Path) -> 
         assert other.exists(), "belongs to a process that is alive"
 
 
-# --- passphrase ---
-
-
-def test_dev_and_sim_have_the_public_passphrase() -> None:
-    for name in ("dev", "sim"):
-        assert engine.passphrase(name, {"encryptionsalt": "x"}, "file://", {}) == {
-            "PULUMI_CONFIG_PASSPHRASE": engine.PUBLIC_PASSPHRASE
-        }
-
-
-@pytest.mark.parametrize("variable", engine.PASSPHRASE_VARIABLES)
-def test_a_given_passphrase_is_kept_even_an_empty_one(variable: str) -> None:
-    for name in ("dev", "prod"):
-        assert engine.passphrase(name, {"encryptionsalt": "x"}, "file://", {variable: ""}) == {}
-
-
-@pytest.mark.parametrize(
-    ("settings", "backend"),
-    [
-        ({"encryptionsalt": "x"}, "s3://bucket"),
-        ({"encryptionsalt": "x"}, "https://api.pulumi.com"),
-        ({"secretsprovider": "passphrase"}, "s3://bucket"),
-        ({}, "s3://bucket"),
-    ],
-)
-def test_no_other_environment_gets_the_public_passphrase(settings: dict[str, object], backend: str) -> None:
-    with pytest.raises(CommandError, match="PULUMI_CONFIG_PASSPHRASE_FILE"):
-        engine.passphrase("prod", settings, backend, {})
-
-
-@pytest.mark.parametrize(
-    ("settings", "backend"),
-    [({"secretsprovider": "awskms://alias/observability"}, "s3://bucket"), ({}, "https://api.pulumi.com")],
-)
-def test_secrets_of_a_key_service_need_no_passphrase(settings: dict[str, object], backend: str) -> None:
-    assert engine.passphrase("prod", settings, backend, {}) == {}
-
-
 # --- arguments ---
 
 
@@ -146,24 +109,51 @@ def test_policies_judge_what_is_declared_as_soon_as_there_is_a_pack(
     assert engine.arguments_of(command, "dev").count("--policy-pack") == asked
 
 
-def test_the_stack_is_created_first_and_a_failure_there_ends_the_run(project: Path) -> None:
-    _pulumi(
-        project,
-        """
-        import os, sys
-        open("asked", "a").write(" ".join(sys.argv[1:]) + "\\n")
-        sys.exit(7 if os.path.exists("broken") and "select" in sys.argv else 0)
-        """,
-    )
+REMEMBERS = """
+    import os, sys
+    open("asked", "a").write(" ".join(sys.argv[1:]) + "\\n")
+    if "select" in sys.argv and os.path.exists("broken"):
+        print("error: " + open("broken").read())
+        sys.exit(7)
+"""
+
+
+def asked(project: Path) -> list[str]:
+    """What the engine was called with."""
+    return [line.removeprefix("--non-interactive ") for line in (project / "asked").read_text().splitlines()]
+
+
+def test_the_stack_is_selected_first_and_a_failure_there_ends_the_run(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _pulumi(project, REMEMBERS)
     assert engine.run("preview", "dev") == 0
-    (project / "broken").touch()
+    (project / "broken").write_text("incorrect passphrase")
     assert engine.run("up", "dev") == 7
-    select = "--non-interactive stack select --create dev"
-    assert (project / "asked").read_text().splitlines() == [
-        select,
-        "--non-interactive preview --stack dev --suppress-outputs",
-        select,
+    assert engine.run("destroy", "dev") == 7
+    assert capsys.readouterr().out.count("error: incorrect passphrase") == 2
+    provider = "--secrets-provider awskms://alias/observability"
+    assert asked(project) == [
+        f"stack select dev --create {provider}",
+        "preview --stack dev --suppress-outputs",
+        f"stack select dev --create {provider}",
+        "stack select dev",
     ]
+
+
+@pytest.mark.parametrize("command", ["destroy", "refresh"])
+def test_what_changes_a_stack_that_is_there_makes_none_and_names_the_backend(
+    command: str, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _pulumi(project, REMEMBERS)
+    (project / "broken").write_text("no stack named 'dev' found")
+    monkeypatch.setenv("PULUMI_BACKEND_URL", "postgres://me:hidden@db.example.com/state")
+    assert engine.main([command, "--env", "dev"]) == 2
+    said = capsys.readouterr().err
+    assert "no stack 'dev' in postgres://...@db.example.com/state" in said
+    assert "PULUMI_BACKEND_URL" in said
+    assert "hidden" not in said
+    assert asked(project) == ["stack select dev"]
 
 
 def test_without_the_engine_the_next_command_is_named(
@@ -209,7 +199,7 @@ def test_the_engine_gets_each_signal_once_and_is_waited_for(
     _pulumi(project, WAITS)
     program = f"""
         import pathlib, sys
-        from commands import engine
+        from commands import engine, stack
         engine.PULUMI, engine.ROOT = (pathlib.Path({str(project)!r}) / part for part in ("pulumi", "."))
         sys.exit(engine.run_pulumi([], {{}}).returncode)
     """

@@ -30,11 +30,13 @@ class Cluster:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, settings: Settings | None) -> None:
         self.answer, self.remains, self.drifts = (READY, READY_TEXT), (READY, "gone"), list[Drift]()
         self.asked = self.freed = self.stale = 0
-        self.unreachable = False
+        self.unreachable = ""
+        self.left: list[Ref] = []
         monkeypatch.setattr(aftermath, "settings_of", lambda _: settings)
         monkeypatch.setattr(aftermath, "explain", self._explain)
         monkeypatch.setattr(aftermath, "explain_remains", lambda _: self.remains)
         monkeypatch.setattr(aftermath, "read", self._read)
+        monkeypatch.setattr(aftermath, "left_behind", self._left_behind)
         monkeypatch.setattr(aftermath, "free", self._free)
         monkeypatch.setattr(aftermath, "drifts", lambda *_: self.drifts)
         monkeypatch.setattr(aftermath, "STEP_SECONDS", 0.01)
@@ -46,8 +48,12 @@ class Cluster:
     def _read(self, *_: object) -> Seen:
         self.asked += 1
         if self.unreachable:
-            raise ClusterUnreachableError("refused")
+            raise ClusterUnreachableError(self.unreachable)
         return Seen([], {})
+
+    def _left_behind(self, *_: object) -> list[Ref]:
+        self._read()
+        return self.left
 
     def _free(self, *_: object) -> int:
         self.freed += 1
@@ -104,9 +110,9 @@ def test_a_success_with_something_changed_by_others_is_none(
     assert "make repair ENV=prod" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("unreachable", "exported"), [(True, 0), (False, 255)])
+@pytest.mark.parametrize(("unreachable", "exported"), [("refused", 0), ("", 255)])
 def test_a_success_that_cannot_be_compared_with_the_cluster_is_none(
-    cluster: Cluster, capsys: pytest.CaptureFixture[str], unreachable: bool, exported: int
+    cluster: Cluster, capsys: pytest.CaptureFixture[str], unreachable: str, exported: int
 ) -> None:
     cluster.unreachable = unreachable
     assert concluded(exported=exported) == UNREADABLE
@@ -177,8 +183,52 @@ def test_a_destroy_that_fails_says_what_is_left(cluster: Cluster, capsys: pytest
     cluster.remains = (NOT_READY, "Of the layer is left: a namespace")
     assert concluded("destroy", 255) == 255
     assert "a namespace" in capsys.readouterr().out
-    assert concluded("destroy", 0) == 0
+
+
+@pytest.mark.parametrize(
+    "heard", ["Destroying (prod):\n", "Resources:\n"], ids=["much", "nothing to destroy"]
+)
+def test_a_destroy_that_succeeds_is_none_while_objects_of_the_stack_are_left(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str], heard: str
+) -> None:
+    assert concluded("destroy", heard=watch(heard)) == 0
     assert capsys.readouterr().out == ""
+    cluster.left = [Ref("DaemonSet", "observability-nodes", "alloy"), Ref("PriorityClass", "", "agents")]
+    assert concluded("destroy", heard=watch(heard)) == NOT_READY
+    said = capsys.readouterr().out
+    assert "2 objects with this stack's label are left" in said
+    assert "  DaemonSet observability-nodes/alloy\n  PriorityClass agents\n" in said
+    assert "make take-over ENV=prod" in said
+
+
+GONE = "An error occurred (ResourceNotFoundException) when calling the DescribeCluster operation"
+MADE = {
+    **{"kind": "eks", "region": "eu-central-1", "account": "111122223333"},
+    "create": {
+        "name": "prod",
+        "version": "1.35",
+        "subnets": ["subnet-0123456789abcdef0", "subnet-0fedcba9876543210"],
+        "access": [{"principal": "arn:aws:iam::111122223333:role/deployer", "policy": "clusterAdmin"}],
+    },
+}
+FOUND = {"kind": "eks", "region": "eu-central-1", "account": "111122223333", "existing": "prod"}
+
+
+@pytest.mark.parametrize(
+    ("target", "why", "status"),
+    [(MADE, GONE, READY), (FOUND, GONE, UNREADABLE), (MADE, "no answer within 60 s", UNREADABLE)],
+)
+def test_a_cluster_that_was_made_here_goes_with_everything_in_it_and_no_other_is_taken_for_gone(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    target: dict[str, object],
+    why: str,
+    status: int,
+) -> None:
+    cluster = Cluster(monkeypatch, parsed(changed(ON_CLUSTER, ("cluster.target", target))))
+    cluster.unreachable = why
+    assert concluded("destroy") == status
+    assert bool(capsys.readouterr().err) == (status == UNREADABLE)
 
 
 def test_what_gets_ready_in_time_is_ready() -> None:

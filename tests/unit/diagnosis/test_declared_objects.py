@@ -8,7 +8,7 @@ from typing import Any
 from typing_extensions import override
 
 from components.cluster.kubectl import Answer, Kubectl
-from diagnosis.declared_objects import KINDS, KINDS_OF_THE_LAYER, labelled, live
+from diagnosis.declared_objects import KINDS, KINDS_OF_THE_LAYER, labelled, left_behind, live
 from diagnosis.drift import Declared, ref
 from tests.unit.components.environments import VARIANTS, environment
 
@@ -25,11 +25,12 @@ class Cluster(Kubectl):
     existing: list[dict[str, Any]] = field(default_factory=list)
     asked: list[tuple[str, ...]] = field(default_factory=list)
     by_name: list[dict[str, Any]] = field(default_factory=list)
+    listed: list[dict[str, Any]] = field(default_factory=list)
 
     @override
     def objects(self, *arguments: str) -> list[dict[str, Any]]:
         self.asked.append(arguments)
-        return []
+        return self.listed
 
     @override
     def call(
@@ -55,6 +56,27 @@ def test_secrets_and_config_maps_are_listed_in_the_layers_namespaces_alone() -> 
     places = {asked[2] for asked in cluster.asked if "secrets" in asked[0].split(",")}
     assert places == {"observability", "observability-nodes"}
     assert all("shared-observability/owner=prod" in asked for asked in cluster.asked)
+
+
+def labelled_object(kind: str, name: str, **metadata: Any) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, **metadata}}
+
+
+def test_left_behind_is_what_has_the_label_but_for_controllers_objects_and_created_namespaces() -> None:
+    made = {"shared-observability/owner": "prod", "shared-observability/created": "true"}
+    cluster = Cluster(
+        "kubeconfig",
+        "sim",
+        listed=[
+            labelled_object("Namespace", "kept", labels=made),
+            labelled_object("ServiceAccount", "x", namespace="n", ownerReferences=[{"name": "y"}]),
+            labelled_object("Namespace", "shop", labels={"shared-observability/owner": "prod"}),
+            labelled_object("DaemonSet", "alloy", namespace="n"),
+        ],
+    )
+    assert [str(one) for one in left_behind(cluster, "prod")] == ["DaemonSet n/alloy", "Namespace shop"]
+    assert len(cluster.asked) == 1, "in a namespace that is gone whoever destroys may list nothing"
+    assert "secrets" not in cluster.asked[0][0].split(",")
 
 
 def test_every_kind_that_the_program_makes_is_looked_for() -> None:
