@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-import yaml
+from components.settings.mistakes import SettingsError
+from components.settings.stack_file import content_of
 
 ROOT = Path(__file__).resolve().parent.parent
 # What Pulumi takes as a stack's name and Kubernetes as a label's value, less the dot: it would make another file name.
@@ -31,9 +32,12 @@ def stack_file(environment: str, root: Path = ROOT) -> Path:
 
 
 def stack_settings(file: Path) -> dict[str, Any]:
-    """Returns the top-level keys of a stack file; empty where it is no YAML mapping, which the engine then explains."""
+    """Returns the top-level keys of a stack file.
+
+    Raises:
+        CommandError: if it is no YAML mapping, with the line.
+    """
     try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except yaml.YAMLError:
-        return {}
-    return content if isinstance(content, dict) else {}
+        return content_of(file, file.name.split(".")[1])
+    except SettingsError as error:
+        raise CommandError(str(error)) from None

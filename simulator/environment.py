@@ -6,18 +6,14 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 import yaml
 
-from components.settings.load import SECRET_KEYS, parse
 from components.settings.model import KubeconfigTarget, Settings
+from components.settings.stack_file import read_settings
 from simulator.commands import USER
 from simulator.tools import PROJECT, SimulatorError
-
-# The simulator needs no secret and no passphrase: the settings are judged with this in place of the encrypted value.
-UNREAD = "the simulator does not read secrets"
 
 
 @dataclass(frozen=True)
@@ -137,32 +133,10 @@ def read(name: str, project: Path = PROJECT) -> Environment:
         SettingsError: its settings are wrong.
     """
     file = project / f"Pulumi.{name}.yaml"
-    try:
-        config: dict[str, Any] = yaml.safe_load(file.read_text()).get("config", {})
-    except FileNotFoundError:
+    if not file.exists():
         others = sorted(p.name.split(".")[1] for p in project.glob("Pulumi.*.yaml"))
-        raise SimulatorError(
-            f"there is no {file.name}; environments: {', '.join(others) or 'none'}"
-        ) from None
-    namespace = _project_name(project)
-    secrets = {f"{namespace}:{key}" for key in SECRET_KEYS}
-    texts = {key: UNREAD if key in secrets else _text(value) for key, value in config.items()}
-    return Environment(name, project, parse(texts, _secret_keys(config), namespace, name))
-
-
-def _text(value: Any) -> str:
-    """As the engine hands a value to the program: texts as they are, the rest as JSON."""
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-def _secret_keys(config: dict[str, Any]) -> set[str]:
-    return {key for key, value in config.items() if _holds_secret(value)}
-
-
-def _holds_secret(value: Any) -> bool:
-    if isinstance(value, dict):
-        return set(value) == {"secure"} or any(_holds_secret(v) for v in value.values())
-    return isinstance(value, list) and any(_holds_secret(v) for v in value)
+        raise SimulatorError(f"there is no {file.name}; environments: {', '.join(others) or 'none'}")
+    return Environment(name, project, read_settings(file, _project_name(project), name))
 
 
 def _project_name(project: Path) -> str:
