@@ -13,7 +13,7 @@ PYTHON := $(ROOT)/.venv/bin/python
 SETUP := @command -v python3 >/dev/null || { echo "Python is missing: install Python 3.11" >&2; exit 1; }; $(ROOT)/toolchain/setup
 TIERS := @$(PYTHON) -m commands.tiers
 
-.PHONY: help setup preview up destroy refresh why drift repair take-over pulumi render review simulator simulator-stop
+.PHONY: help setup preview up destroy refresh why drift repair take-over budget pulumi render review simulator simulator-stop
 .PHONY: lint types test-unit test-engine test-cluster test-eks test-services test-fast test docs bench lock release clean
 
 help: ## List the commands
@@ -53,6 +53,10 @@ repair: ## Deploy, and take back what somebody else has changed, by ENV=dev
 take-over: ## The same where the state is lost: take its objects over from the cluster, by ENV=dev
 	$(SETUP) python engine
 	@$(PYTHON) -m commands.repair --take-over --env '$(ENV)'
+
+budget: ## Print an environment's pod budget as JSON, from its settings alone, by ENV=dev
+	$(SETUP) python >&2
+	@$(PYTHON) -m commands.budget --env '$(ENV)'
 
 pulumi: ## Run the engine's own command line on an environment, by ENV=dev ARGS='stack export'
 	$(SETUP) python engine

@@ -10,10 +10,11 @@ from components.settings.raw import Raw, mapping
 
 
 def set_secret(client: str) -> str:
-    """The command that stores a client's secret encrypted."""
-    return (
+    """The command that stores a client's secret encrypted: typed in, and handed over by a pipe."""
+    stored = (
         f"""make pulumi ENV={THIS_ENVIRONMENT} ARGS="config set --secret --path 'oauth[\\"{client}\\"]'\""""
     )
+    return f"""read -rs S && printf %s "$S" | {stored}"""
 
 
 def clients(tenants: Raw) -> Iterator[tuple[str, str]]:

@@ -64,6 +64,14 @@ def test_make_targets_exist(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
+def test_a_secret_is_handed_over_by_a_pipe(page: Path) -> None:
+    """The engine is run without a terminal: from the keyboard it would read nothing."""
+    for line in "\n".join(code(page)).splitlines():
+        if "config set --secret" in line:
+            assert re.search(r"\| (make )?pulumi ", line), f"{named(page)}: {line}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
 def test_settings_exist(page: Path) -> None:
     known = known_settings()
     for path in settings_in(page):
