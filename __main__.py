@@ -9,7 +9,7 @@ from components.cluster import account, preflight
 from components.cluster.target import Target
 from components.config_history import merged
 from components.context import Context
-from components.layer import isolation, rollout
+from components.layer import isolation, log_volume, rollout
 from components.layer.shared import SharedLayer
 from components.objects import Owner
 from components.outputs import exports
@@ -23,6 +23,7 @@ pod_budget = budget.show_or_exit(settings)
 cloud = account.look_or_exit(settings)
 found = preflight.check_or_exit(settings, cloud)
 isolation.say(settings)
+log_volume.say(settings)
 rollout.say_where_to_look(settings)
 target = Target("target", settings, identity=found.identity, cloud=cloud)
 context = Context(

@@ -193,6 +193,8 @@ def _scalar(branch: Schema) -> str:
         return "`true`, `false`"
     if branch.get("type") == "integer":
         return f"a whole number from {branch['minimum']:,} to {branch['maximum']:,}"
+    if branch.get("type") == "number":
+        return f"a number from {branch['minimum']:,} to {branch['maximum']:,}"
     if "pattern" in branch:
         return _pattern(str(branch["pattern"]))
     return f"text of at least {branch['minLength']} bytes" if branch.get("minLength", 1) > 1 else "text"

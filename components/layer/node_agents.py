@@ -123,8 +123,9 @@ class NodeAgents(pulumi.ComponentResource):
             node_selector=dict(placement.node_selector),
             affinity=objects.affinity(placement),
             tolerations=objects.tolerations(placement),
-            # Time to push what was read: batches wait for up to 30 s while the store answers 5xx.
-            termination_grace_period_seconds=60,
+            # Time to push what was read. Alloy gives up after 15 s (queue_config.drain_timeout, which is experimental),
+            # and what it had not sent by then, up to 10 MiB, is lost.
+            termination_grace_period_seconds=30,
             security_context=_security(self._logs),
             containers=[self._container()],
             volumes=[volume for volume, _ in self._volumes()],

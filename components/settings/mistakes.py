@@ -149,6 +149,7 @@ _PATTERNS |= {
 _TYPES = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
+    "float_type": "a number",
     "string_type": "text",
     "bool_type": "true or false (or on, off)",
     "tuple_type": "a list: [a, b]",

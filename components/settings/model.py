@@ -27,7 +27,7 @@ from components.settings.base import (
 )
 from components.settings.dashboards import OAuth
 from components.settings.eks import BUCKET, REGION, EksNodes, EksTarget
-from components.settings.tenant import Tenant
+from components.settings.tenant import PlatformLimits, Tenant
 
 # --- cluster ---------------------------------------------------------------------------------------------------------
 
@@ -227,6 +227,7 @@ class LogStore(Model):
         Annotated[FilesystemStore, Tag("<filesystem>")] | Annotated[S3Store, Tag("<s3>")],
         kind("filesystem", "s3"),
     ] = FilesystemStore(kind="filesystem")
+    limits: PlatformLimits = PlatformLimits()
 
 
 class Agents(Model):

@@ -26,24 +26,51 @@ class TenantNamespace(Model):
     pods: int | None = Field(default=None, ge=1, le=100_000, description="peak of pods in this namespace")
 
 
-class TenantLimits(Model):
-    """What one tenant may do to the stores; above it, it alone is refused (429)."""
+class LogLimits(Model):
+    """What one tenant may send to the log store; above it, it alone is refused (429), and its lines are lost.
 
-    log_rate_mb: int = Field(
-        default=4,
-        ge=1,
+    Loki has a bucket for each tenant: `logBurstMB` large, full when Loki starts, filled by `logRateMB` a second. A push
+    that is larger than what is in the bucket is refused whole (Loki 3.7.6, pkg/distributor/distributor.go, AllowN).
+
+    - The rate protects the volume, since it is what a tenant can add for long. The default is 21 GiB of lines a day,
+      what one Loki is recommended for in all; lines that compress 5:1 fill 30 GiB of a volume with it in 7 d.
+    - The burst is for peaks, and for what waits on all nodes while Loki is away, which comes at once. It bridges an
+      absence of burst / usual rate seconds: by default 1,024 s at the full rate, and a rollout of Loki may take 600 s.
+    - Loki's memory is bounded by neither: each agent has one push of 1 MiB under way, and what is taken is compressed
+      into chunks that are written when they have 1.5 MB, so memory goes by the number of streams.
+
+    A MB is 2^20 bytes, as Loki counts.
+    """
+
+    log_rate_mb: float = Field(
+        default=0.25,
+        ge=0.01,
         le=1024,
+        allow_inf_nan=False,
         alias="logRateMB",
-        description="MB of log lines per second",
+        description="MB of log lines per second, for long",
     )
     log_burst_mb: int = Field(
-        default=6,
-        ge=1,
+        default=256,
+        ge=2,  # a push of an agent is 1 MiB and a line
         le=1024,
         alias="logBurstMB",
-        description="MB of log lines at once",
+        description="MB of log lines at once: peaks, and what waited while the log store was away",
     )
     log_streams: int = Field(default=5000, ge=100, le=1_000_000, description="active log streams")
+
+
+class PlatformLimits(LogLimits):
+    """What all namespaces without a tenant may send together, as `platform`: the cluster's own, the layer's, others."""
+
+    log_burst_mb: int = Field(
+        default=512,
+        ge=2,
+        le=1024,
+        alias="logBurstMB",
+        description="MB of log lines at once; in the first deployment it is what is kept of earlier lines",
+    )
+    log_streams: int = Field(default=10_000, ge=100, le=1_000_000, description="active log streams")
 
 
 class Tenant(Model):
@@ -101,7 +128,7 @@ class Tenant(Model):
     labels: Mapping[LabelKey, LabelValue] = Field(
         default={}, description="further labels of the tenant's namespaces"
     )
-    limits: TenantLimits = TenantLimits()
+    limits: LogLimits = LogLimits()
     token_generation: int = Field(
         default=1,
         ge=1,

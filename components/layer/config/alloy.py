@@ -123,8 +123,9 @@ loki.process "pods" {{
 
 def _write(cluster: str) -> str:
     return f"""\
-// Retried without end: while the store is away the agent stops reading and resumes, and loses only what the kubelet
-// rotates away meanwhile. Not so for 429, or one tenant over its limit would hold up all others of the node.
+// Retried without end: while the store is away the agent stops reading, then reads the open file to its end and goes on
+// with the current one. Not so for 429, or one tenant over its limit would hold up all others of the node: what waited
+// comes at once, so a tenant's burst has to take it.
 loki.write "loki" {{
   endpoint {{
     url                 = {alloy_value(PUSH_URL)}

@@ -10,7 +10,7 @@ from components import names
 from components.layer.config.alloy import LONGEST_LINE
 from components.layer.config.yaml_text import to_yaml
 from components.settings.model import LogStore, S3Store, Settings
-from components.settings.tenant import Tenant
+from components.settings.tenant import LogLimits, Tenant
 
 # What the pod mounts and passes.
 CONFIG_FOLDER = "/etc/loki"
@@ -25,6 +25,11 @@ READY_URL = f"http://127.0.0.1:{names.LOKI_LOOPBACK_PORT}/ready"
 LOOPBACK = "127.0.0.1"
 GRPC_PORT = 9095
 RELOAD_PERIOD = "10s"
+
+MEBIBYTE = 2**20
+# Share of the volume above which Loki takes lines of nobody, its default: chunks and write-ahead log share the volume,
+# and a full one would stop it altogether.
+FULL = 0.9
 
 
 def loki_config(settings: Settings) -> str:
@@ -54,21 +59,33 @@ def loki_config(settings: Settings) -> str:
 
 
 def overrides(settings: Settings) -> str:
-    """Limits and retention of each tenant; Loki reads the file again while it runs.
+    """Limits and retention of each tenant, and of the namespaces without one; Loki reads the file again while it runs.
 
     Never an empty text: Loki refuses that, keeps the old values and only logs it.
     """
-    collected = ((name, tenant) for name, tenant in sorted(settings.tenants.items()) if tenant.logs != "off")
-    return to_yaml({"overrides": {name: _tenant_limits(tenant) for name, tenant in collected}})
+    store = settings.layer.logs
+    if store == "off":
+        raise ValueError("layer.logs is off: there is no Loki to configure")
+    collected = {name: _tenant(tenant) for name, tenant in settings.tenants.items() if tenant.logs != "off"}
+    collected[names.PLATFORM_TENANT] = _rates(store.limits)
+    return to_yaml({"overrides": dict(sorted(collected.items()))})
 
 
-def _tenant_limits(tenant: Tenant) -> dict[str, Any]:
-    limits: dict[str, Any] = {
-        "ingestion_rate_mb": tenant.limits.log_rate_mb,
-        "ingestion_burst_size_mb": tenant.limits.log_burst_mb,
-        "max_global_streams_per_user": tenant.limits.log_streams,
-    }
+def _tenant(tenant: Tenant) -> dict[str, Any]:
+    limits = _rates(tenant.limits)
     return {**limits, "retention_period": tenant.retention} if tenant.retention else limits
+
+
+def _rates(limits: LogLimits) -> dict[str, Any]:
+    """A container is one stream, and may use all that its tenant may: by default a stream has a bucket of 15 MB, and
+    what a container wrote while Loki was away is up to 20 (two files of the kubelet's, docs/operations.md)."""
+    return {
+        "ingestion_rate_mb": limits.log_rate_mb,
+        "ingestion_burst_size_mb": limits.log_burst_mb,
+        "per_stream_rate_limit": f"{int(limits.log_rate_mb * MEBIBYTE)}B",
+        "per_stream_rate_limit_burst": f"{limits.log_burst_mb}MB",
+        "max_global_streams_per_user": limits.log_streams,
+    }
 
 
 def _server() -> dict[str, Any]:
@@ -123,7 +140,12 @@ def _storage(store: LogStore) -> dict[str, Any]:
 
 def _ingester() -> dict[str, Any]:
     """The write-ahead log is read at a start; the default lets that take 4 GB, more than the container's limit."""
-    wal = {"enabled": True, "dir": f"{STORAGE_FOLDER}/wal", "replay_memory_ceiling": "512MB"}
+    wal = {
+        "enabled": True,
+        "dir": f"{STORAGE_FOLDER}/wal",
+        "replay_memory_ceiling": "512MB",
+        "disk_full_threshold": FULL,
+    }
     return {"chunk_encoding": "snappy", "wal": wal}
 
 
@@ -145,6 +167,8 @@ def _limits(store: LogStore) -> dict[str, Any]:
         "reject_old_samples_max_age": "1w",
         "max_line_size": LONGEST_LINE,
         "ingestion_rate_strategy": "local",
+        # Of whoever is in no overrides: nobody is meant to be.
+        **_rates(LogLimits()),
         "deletion_mode": "disabled",
         "query_timeout": "1m",
         "volume_enabled": True,

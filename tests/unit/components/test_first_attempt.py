@@ -37,7 +37,7 @@ def test_the_second_app_is_in_every_place_in_which_the_first_one_is() -> None:
     recorded = with_tenants(BOTH)
     assert naming(recorded, "second-app") == naming(recorded, "first-app")
     (overrides,) = recorded.named("ConfigMap", "loki-overrides").inputs["data"].values()
-    assert sorted(yaml.safe_load(overrides)["overrides"]) == ["first-app", "second-app"]
+    assert sorted(yaml.safe_load(overrides)["overrides"]) == ["first-app", "platform", "second-app"]
 
 
 def test_a_deleted_app_is_nowhere() -> None:

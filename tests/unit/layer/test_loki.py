@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 
 from components import names
 from components.layer.config import loki
+from components.layer.rollout import STORE_SECONDS
 from tests.support.environments import INCIDENT, changed, parsed
 
 SCHEMA = json.loads((Path(__file__).parent / "loki.schema.json").read_text())
@@ -137,10 +138,16 @@ def test_no_tenant_is_named_outside_the_file_that_is_read_again() -> None:
 # --- overrides --------------------------------------------------------------------------------------------------------
 
 
-def test_the_overrides_hold_exactly_the_live_tenants_that_have_logs() -> None:
-    assert list(overrides()["overrides"]) == ["billing", "mail", "search", "shop"]  # the wiki's logs are off
+def test_the_overrides_hold_exactly_the_live_tenants_that_have_logs_and_the_platform() -> None:
+    assert list(overrides()["overrides"]) == [
+        "billing",
+        "mail",
+        "platform",
+        "search",
+        "shop",
+    ]  # the wiki's are off
     after = overrides(("tenants.quagga", {"pods": 5, "logs": "api"}), ("tenants.shop", None))
-    assert list(after["overrides"]) == ["billing", "mail", "quagga", "search"]
+    assert list(after["overrides"]) == ["billing", "mail", "platform", "quagga", "search"]
     assert errors("overrides", after) == []
 
 
@@ -150,20 +157,48 @@ def test_a_tenants_limits_and_retention_are_its_own() -> None:
     assert stated["shop"] == {
         "ingestion_rate_mb": 8,
         "ingestion_burst_size_mb": 16,
+        "per_stream_rate_limit": "8388608B",
+        "per_stream_rate_limit_burst": "16MB",
         "max_global_streams_per_user": 9000,
         "retention_period": "14d",
     }
     assert "retention_period" not in stated["billing"]  # the layer's
 
 
+def test_what_belongs_to_no_tenant_has_limits_of_its_own() -> None:
+    stated = overrides(("layer.logs", {"limits": {"logRateMB": 0.5}}))["overrides"]
+    assert (stated["platform"]["ingestion_rate_mb"], stated["billing"]["ingestion_rate_mb"]) == (0.5, 0.25)
+    assert errors("overrides", overrides(("layer.logs", {"limits": {"logRateMB": 0.01}}))) == []
+
+
+KUBELETS_FILES = 2 * 10  # MB of a container that waits: the file that is open, and the current one
+
+
+@pytest.mark.parametrize("tenant", ["platform", "shop"])
+def test_what_waits_while_loki_is_replaced_is_taken_at_once_even_at_the_full_rate(tenant: str) -> None:
+    """As Loki decides: each push is refused that is larger than what is in the tenant's bucket, and in its stream's."""
+    limits = overrides()["overrides"][tenant]
+    waiting = STORE_SECONDS * limits["ingestion_rate_mb"]
+    assert waiting <= limits["ingestion_burst_size_mb"]
+    assert int(limits["per_stream_rate_limit_burst"].removesuffix("MB")) >= KUBELETS_FILES
+
+
+def test_one_container_may_write_all_that_its_tenant_may() -> None:
+    for limits in (*overrides()["overrides"].values(), config()["limits_config"]):
+        rate = int(limits["per_stream_rate_limit"].removesuffix("B"))
+        assert rate == limits["ingestion_rate_mb"] * 2**20
+        assert limits["per_stream_rate_limit_burst"] == f"{limits['ingestion_burst_size_mb']}MB"
+
+
 def test_without_tenants_the_overrides_are_a_text_that_loki_accepts() -> None:
     text = loki.overrides(parsed(changed(INCIDENT, ("tenants", None))))
-    assert yaml.safe_load(text) == {"overrides": {}}
+    assert list(yaml.safe_load(text)["overrides"]) == ["platform"]
 
 
 def test_without_logs_there_is_no_configuration() -> None:
     off = changed(
         INCIDENT, ("layer.logs", "off"), *((f"tenants.{t}.logs", "off") for t in INCIDENT["tenants"])
     )
-    with pytest.raises(ValueError, match=r"layer\.logs is off"):
-        loki.loki_config(parsed(off))
+    for text in (loki.loki_config, loki.overrides):
+        with pytest.raises(ValueError, match=r"layer\.logs is off"):
+            text(parsed(off))
