@@ -5,10 +5,8 @@ that opens them. What they encrypt is no secret, so a copy of such a file is as 
 tells, but its salt.
 """
 
-import ipaddress
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from commands.environments import CommandError
 
@@ -85,19 +83,6 @@ def _stated(variables: Mapping[str, str]) -> str:
         return file.read_text(encoding="utf-8").strip() if FILE_VARIABLE in variables else ""
     except (OSError, UnicodeDecodeError):
         return ""  # the engine says what is wrong with it
-
-
-def is_loopback(server: str) -> bool:
-    """Whether an API server is on this machine, as the simulator's is: whatever is deployed there, nobody else reads.
-
-    Args:
-        server: its address, as in a kubeconfig.
-    """
-    host = urlsplit(server).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def refusal(environment: str, where: str) -> CommandError:

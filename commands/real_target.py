@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from commands.aftermath import settings_of
 from commands.environments import stack_file, stack_settings
-from commands.passphrase import is_loopback, refusal, uses_public
+from commands.passphrase import refusal, uses_public
 from commands.why import cluster_of
-from components.cluster.kubectl import ClusterUnreachableError
+from components.cluster.kubectl import ClusterUnreachableError, is_loopback
 from components.settings.eks import EksTarget
 from components.settings.model import Settings
 

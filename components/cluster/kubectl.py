@@ -7,12 +7,14 @@ kubectl is what every platform engineer's kubeconfig is known to work with: exec
 no second implementation here.
 """
 
+import ipaddress
 import json
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 SECONDS = 60
 """Longest wait for one answer. Listing 200 namespaces with their quotas takes under 1 s."""
@@ -92,6 +94,22 @@ class Kubectl:
         if done.returncode != 0:
             raise ClusterUnreachableError(_reason(done.stderr))
         return Answer(done.stdout, tuple(_warnings(done.stderr.splitlines())))
+
+
+def is_loopback(server: str) -> bool:
+    """Whether an API server is on this machine, as the simulator's is: whatever is deployed there, nobody else reads.
+
+    Args:
+        server: its address, as in a kubeconfig.
+    """
+    try:
+        host = urlsplit(server).hostname or ""
+    except ValueError:
+        return False
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _warnings(lines: Sequence[str]) -> list[str]:

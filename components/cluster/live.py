@@ -99,6 +99,7 @@ class Live:
         claims: requested size of each volume claim in the layer's namespace.
         bound_claims: those of them that have their volume.
         storage_classes: each StorageClass, and whether it is a default.
+        server: address of its API server.
         may_label: whether whoever deploys may set a tenant's labels; asked only where a guard refuses them to others.
     """
 
@@ -110,6 +111,7 @@ class Live:
     claims: Mapping[str, str] = field(default_factory=dict)
     bound_claims: frozenset[str] = frozenset()
     storage_classes: Mapping[str, bool] = field(default_factory=dict)
+    server: str = ""
     may_label: bool = True
 
 

@@ -14,7 +14,15 @@ from components.cluster import current, own_state, storage_classes
 from components.cluster.live import Live
 from components.cluster.lost_state import refuse_lost_state
 from components.cluster.ownership import foreign_objects
-from components.cluster.refusals import label_right, namespaces, pod_security, priorities, target, volumes
+from components.cluster.refusals import (
+    label_right,
+    namespaces,
+    pod_security,
+    priorities,
+    public_key,
+    target,
+    volumes,
+)
 from components.settings.eks import EksTarget
 from components.settings.load import ALREADY_SHOWN
 from components.settings.mistakes import Mistake, SettingsError
@@ -59,6 +67,7 @@ def check_or_exit(settings: Settings, cloud: "Cloud | None" = None) -> Preflight
         live, differs = (None, []) if refused else current.live(settings, cloud)
         refused += differs
         refuse_lost_state(live, outputs, stack)
+        refused += _public_key(settings, live)
         found = check(settings, live, outputs, stack, refused)
     except SettingsError as error:
         pulumi.log.error(str(error))
@@ -66,6 +75,16 @@ def check_or_exit(settings: Settings, cloud: "Cloud | None" = None) -> Preflight
     for line in token_generations.warnings(settings, outputs):
         pulumi.log.warn(line)
     return found
+
+
+def _public_key(settings: Settings, live: Live | None) -> list[Mistake]:
+    """Refused where it would be deployed; a preview of an example shows everything else as well."""
+    found = list(public_key.mistakes(settings, live))
+    if not pulumi.runtime.is_dry_run():
+        return found
+    for one in found:
+        pulumi.log.warn(f"`up` will refuse this: {one}")
+    return []
 
 
 def last_outputs() -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from commands.engine import POLICIES, engine_environment, run_pulumi
 from tests.eks.steps import Step, planned
 from tests.support import stack_files
 from tests.support.environments import PROJECT, changed
+from tests.support.stack_files import OWN_KEY_OF_SIM
 
 STACK = "sim"
 Change = tuple[str, Any]
@@ -120,7 +121,7 @@ class Deployment:
     def run(self, command: str, *options: str, **variables: str) -> Done:
         """One command of the engine, with `variables` on top of the environment that `make` gives."""
         file = self.folder / f"Pulumi.{STACK}.yaml"
-        file.write_text(stack_files.stack_file_text(STACK, self.settings))
+        file.write_text(stack_files.stack_file_text(STACK, self.settings, key=OWN_KEY_OF_SIM))
         if not self._made:
             made = self._pulumi("stack", "init", STACK, "--no-select")
             assert made.status == 0, made.said

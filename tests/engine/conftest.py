@@ -111,13 +111,13 @@ def _switched_to_a_cluster(stack: Stack) -> tuple[Done, dict[str, str]]:
     """What the engine says to another kind of target, and the files afterwards; the settings are as before then."""
     before = stack.settings
     stack.change(on_cluster(kubeconfig(stack.folder, "https://127.0.0.1:9")))
-    done = stack.run("up", PATH=_stand_in_for_kubectl(stack))
+    done = stack.run("up", PATH=stand_in_for_kubectl(stack, "https://127.0.0.1:9"))
     stack.settings = before
     return done, stack.files()
 
 
-def _stand_in_for_kubectl(stack: Stack) -> str:
-    """A PATH whose kubectl answers like a cluster that has the tenants' namespaces and nothing of ours."""
+def stand_in_for_kubectl(stack: Stack, server: str) -> str:
+    """A PATH whose kubectl answers like a cluster with the tenants' namespaces and nothing of ours, at an address."""
     tenants = stack.settings["tenants"].items()
     namespaces = [n for name, tenant in tenants for n in tenant.get("namespaces", [name])]
     items = [{"metadata": {"name": name, "uid": name}} for name in ("kube-system", *namespaces)]
@@ -125,6 +125,7 @@ def _stand_in_for_kubectl(stack: Stack) -> str:
     program.parent.mkdir()
     program.write_text(
         f"#!{sys.executable}\nimport json, sys\n"
+        f"if 'config' in sys.argv:\n    sys.exit(print({server!r}))\n"
         f"print(json.dumps({{'items': {items!r} if 'namespaces' in sys.argv else []}}))\n"
     )
     program.chmod(0o755)

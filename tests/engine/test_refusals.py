@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.conftest import JOURNEY_SECONDS, Journey, kubeconfig, on_cluster
+from tests.engine.conftest import JOURNEY_SECONDS, Journey, kubeconfig, on_cluster, stand_in_for_kubectl
 from tests.support.engine import Change, Done, Stack
 
 pytestmark = pytest.mark.timeout(JOURNEY_SECONDS)
@@ -83,6 +83,18 @@ def test_a_cluster_that_does_not_answer_is_said_not_guessed_and_nothing_is_deplo
     assert "127.0.0.1:9" in mistake
     assert "--context there get --raw /readyz" in mistake
     assert "token-of-the-kubeconfig" not in done.output
+
+
+def test_a_key_that_everybody_can_decrypt_is_not_taken_to_a_real_cluster(folder: Path) -> None:
+    """The address is one for documentation (RFC 5737): nobody answers there, and nobody is asked."""
+    server = "https://192.0.2.1"
+    stack = Stack(folder)
+    stack.change(on_cluster(kubeconfig(folder, server)))
+    done = stack.run("up", PATH=stand_in_for_kubectl(stack, server))
+    assert_refused(done, stack)
+    told = [line for line in errors(done)[1:-1] if line.startswith("gatewayKey: ")]
+    assert len(told) == 1
+    assert "make pulumi ENV=dev ARGS='config set --secret gatewayKey'" in told[0]
 
 
 def test_a_kubeconfig_that_is_not_there_is_said_even_if_the_shell_has_another(folder: Path) -> None:

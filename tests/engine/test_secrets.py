@@ -2,9 +2,12 @@
 
 import base64
 from collections.abc import Iterator
+from hashlib import sha256
 
 import pytest
 
+from commands.environments import ROOT
+from components.cluster.refusals.public_key import PUBLIC_KEYS
 from components.layer import credentials
 from tests.engine.conftest import JOURNEY_SECONDS, Journey
 from tests.support.engine import STACK, STACK_FILE
@@ -48,6 +51,14 @@ def forms(value: str) -> Iterator[str]:
 def seen(text: str, secrets: set[str]) -> list[str]:
     """Beginnings of the secrets that a text holds."""
     return [secret[:4] for secret in secrets if secret in text]
+
+
+@pytest.mark.parametrize("environment", ["dev", "sim", "eks"])
+def test_the_program_knows_the_public_keys(environment: str, journey: Journey) -> None:
+    file = ROOT / f"Pulumi.{environment}.yaml"
+    done = journey.stack.pulumi("config", "get", KEY, "--stack", STACK, "--config-file", str(file))
+    journey.stack.said = journey.stack.said.replace(done.output, "")
+    assert sha256(done.output.strip().encode()).hexdigest() in PUBLIC_KEYS
 
 
 def test_a_secret_would_be_found(key: str, secrets: set[str]) -> None:

@@ -11,6 +11,10 @@ from commands.environments import ROOT
 from tests.support.environments import PROJECT
 
 KEY = "gatewayKey"
+# Another one than sim's, encrypted as that is: the program takes none of the shipped keys to a real cluster.
+OWN_KEY_OF_SIM = {
+    "secure": "v1:fOp5J8PEj5BxJJre:bYs5bu1fn+76OTvC4uqzp/qqD5FYh5A+AtMi0nlGBDH8dMWxLbbvWu2Xh8o6rpWmXrGd/6NLwdv+Lpvqhg=="
+}
 
 
 def shipped(stack: str) -> dict[str, Any]:
