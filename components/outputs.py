@@ -9,8 +9,8 @@ from components import config_history
 from components.cluster.refusals.volumes import volumes
 from components.names import LAYER_NAMESPACE, NODES_NAMESPACE
 from components.settings.model import Settings
+from components.settings.tenant import pods_by_namespace
 from components.tenant import token_generations
-from components.tenant.stack import pods_by_namespace
 
 
 def exports(

@@ -13,7 +13,7 @@ from functools import cached_property
 from components.cluster import node_groups, pod_slots
 from components.cluster.pod_flow import Class, Flow, place
 from components.settings.model import NodeGroup, Settings
-from components.settings.tenant import Tenant
+from components.settings.tenant import Tenant, pods_by_namespace
 
 PER_APP_AGENTS = 2  # the incident's shape: an exporter and a log agent of every app on every node
 
@@ -232,9 +232,9 @@ class PodBudget:
         return PER_APP_AGENTS * self.nodes * self.apps
 
 
-def tenant_pods(tenant: Tenant) -> int:
+def tenant_pods(name: str, tenant: Tenant) -> int:
     """Peak of the tenant's pods, its own Grafana and collector included: what its quotas add up to."""
-    return max(tenant.pods or 0, sum(namespace.pods or 0 for namespace in tenant.namespaces.values()))
+    return sum(pods_by_namespace(name, tenant).values())
 
 
 def budget(settings: Settings, agents: AgentsPerNode, layer: Sequence[LayerPods]) -> PodBudget:
@@ -252,7 +252,9 @@ def budget(settings: Settings, agents: AgentsPerNode, layer: Sequence[LayerPods]
         for pods in layer
     )
     of_tenants = (
-        Demand(name, tenant_pods(tenant), node_groups.allowed_groups(cluster, tenant.runs_on), tenant=True)
+        Demand(
+            name, tenant_pods(name, tenant), node_groups.allowed_groups(cluster, tenant.runs_on), tenant=True
+        )
         for name, tenant in settings.tenants.items()
     )
     return PodBudget(

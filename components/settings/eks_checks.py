@@ -26,7 +26,7 @@ def mistakes(cluster: Raw, groups: Raw, layer: Raw) -> list[Mistake]:
         return list(_nodes_without_create(groups))
     create = mapping(target.get("create"))
     found = [*_either(target), *_bucket_region(target, layer), *_one_volume_driver(groups, layer)]
-    if "create" not in target:
+    if target.get("create") is None:
         return [*found, *_nodes_without_create(groups)]
     managed = {
         name: mapping(g) for name, g in groups.items() if mapping(g).get("kind", "managed") == "managed"
@@ -42,14 +42,15 @@ def mistakes(cluster: Raw, groups: Raw, layer: Raw) -> list[Mistake]:
 
 
 def _either(target: Raw) -> Iterator[Mistake]:
-    if ("existing" in target) == ("create" in target):
-        both = "existing" in target
+    existing, create = (target.get(key) is not None for key in ("existing", "create"))
+    if existing == create:
+        both = existing
         yield Mistake(
             TARGET,
             f"says {'both' if both else 'neither'} `existing` {'and' if both else 'nor'} `create`",
             "Write `existing: NAME` for a cluster that is there, or `create: {...}` for one to make",
         )
-    if "create" in target and target.get("otherGroups"):
+    if create and target.get("otherGroups"):
         yield Mistake(
             f"{TARGET}.otherGroups",
             "is of an existing cluster: the groups of one that is made here are exactly those declared",

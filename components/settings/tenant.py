@@ -137,6 +137,28 @@ class Tenant(Model):
     )
 
 
+def pods_by_namespace(name: str, tenant: Tenant) -> dict[str, int]:
+    """Quota of each namespace of a tenant: as written, or all of it for the only one.
+
+    Args:
+        name: of the tenant; also of its namespace, if it names none.
+        tenant: whose pods add up, as the settings have checked.
+
+    Raises:
+        ValueError: if a namespace has no number, which the settings refuse.
+    """
+    stated = {namespace: tenant.namespaces[namespace].pods for namespace in tenant.namespaces} or {name: None}
+    return {
+        namespace: _quota(namespace, tenant.pods if own is None else own) for namespace, own in stated.items()
+    }
+
+
+def _quota(namespace: str, pods: int | None) -> int:
+    if pods is None:
+        raise ValueError(f"namespace '{namespace}' has no number of pods, and would get a quota of 0")
+    return pods
+
+
 def namespaces_of(name: str, tenant: Tenant) -> tuple[str, ...]:
     """A tenant's namespaces, as written; one of its own name if it names none."""
     return tuple(tenant.namespaces) or (name,)

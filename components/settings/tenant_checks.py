@@ -35,15 +35,14 @@ def own_pods(name: str, tenant: Raw) -> dict[str, int]:
 
 
 def pods(name: str, tenant: Raw) -> Iterator[Mistake]:
-    """A quota for each namespace, and room in it for what the tenant stack itself runs there."""
+    """A quota for each namespace, and room in it for what the tenant stack itself runs there.
+
+    A key without a value is as good as none: `pods:` reaches here as null, and a quota of it would be 0.
+    """
     path = f"tenants.{name}"
     total = tenant.get("pods")
     stated = {key: mapping(value).get("pods") for key, value in mapping(tenant.get("namespaces")).items()}
-    if (
-        not any(isinstance(number, int) for number in stated.values())
-        and total is None
-        and "pods" not in tenant
-    ):
+    if total is None and all(number is None for number in stated.values()):
         yield Mistake(
             f"{path}.pods",
             "is missing: it is the tenant's quota and its share of the pod budget",

@@ -6,23 +6,11 @@ import pulumi
 
 from components.context import Context
 from components.layer.versioned_config import VersionedConfig
-from components.settings.tenant import Tenant
+from components.settings.tenant import pods_by_namespace
 from components.tenant import registration, signals
 from components.tenant.collector import Collector
 from components.tenant.grafana import TenantGrafana
 from components.tenant.namespace import TenantNamespace
-
-
-def pods_by_namespace(name: str, tenant: Tenant) -> dict[str, int]:
-    """Quota of each namespace of a tenant: as written, or all of it for the only one.
-
-    Args:
-        name: of the tenant; also of its namespace, if it names none.
-        tenant: whose pods add up, as the settings have checked.
-    """
-    if not tenant.namespaces:
-        return {name: tenant.pods or 0}
-    return {namespace: stated.pods or tenant.pods or 0 for namespace, stated in tenant.namespaces.items()}
 
 
 class TenantStack(pulumi.ComponentResource):

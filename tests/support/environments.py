@@ -37,8 +37,12 @@ INCIDENT: dict[str, Any] = {
 }
 
 
+NULL: Any = object()
+"""A key that is written without a value."""
+
+
 def changed(base: dict[str, Any], *changes: tuple[str, Any]) -> dict[str, Any]:
-    """A copy with values set (or, for None, removed) at dotted paths."""
+    """A copy with values set (or, for None, removed; for `NULL`, without a value) at dotted paths."""
     raw = copy.deepcopy(base)
     for path, value in changes:
         *parents, last = path.split(".")
@@ -48,7 +52,7 @@ def changed(base: dict[str, Any], *changes: tuple[str, Any]) -> dict[str, Any]:
         if value is None:
             node.pop(last, None)
         else:
-            node[last] = value
+            node[last] = None if value is NULL else value
     return raw
 
 

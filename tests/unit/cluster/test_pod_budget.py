@@ -145,9 +145,9 @@ def test_layer_pods_follow_the_layers_runs_on_unless_they_name_groups() -> None:
 
 def test_a_tenants_pods_are_the_sum_of_its_namespaces() -> None:
     spaces = {"a": TenantNamespace(pods=80), "b": TenantNamespace(pods=40)}
-    assert tenant_pods(Tenant(namespaces=spaces)) == 120
-    assert tenant_pods(Tenant(pods=120, namespaces=spaces)) == 120
-    assert tenant_pods(Tenant(pods=90, namespaces={"a": TenantNamespace()})) == 90
+    assert tenant_pods("team", Tenant(namespaces=spaces)) == 120
+    assert tenant_pods("team", Tenant(pods=120, namespaces=spaces)) == 120
+    assert tenant_pods("team", Tenant(pods=90, namespaces={"a": TenantNamespace()})) == 90
 
 
 def test_a_tenant_may_use_tainted_groups_that_it_names() -> None:

@@ -150,7 +150,7 @@ def test_a_tenant_with_several_namespaces_gives_way_in_the_largest() -> None:
     raw["tenants"]["mail"]["pods"] = 70
     settings_of(applied(raw, of_kind(raw, "fewer pods")[0]))
     assert len(of_kind(raw, "fewer pods")[0]) == 2
-    assert tenant_pods(settings_of(applied(raw, of_kind(raw, "fewer pods")[0])).tenants["mail"]) == 60
+    assert tenant_pods("mail", settings_of(applied(raw, of_kind(raw, "fewer pods")[0])).tenants["mail"]) == 60
 
 
 def test_a_tenant_keeps_what_its_own_stack_needs() -> None:

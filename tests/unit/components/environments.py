@@ -21,7 +21,7 @@ from components.cluster.eks.facts import Caller
 from components.cluster.eks.reading import InCluster
 from components.cluster.live import Live, LiveNamespace
 from components.settings.model import Settings
-from components.tenant.stack import pods_by_namespace
+from components.settings.tenant import pods_by_namespace
 from tests.support.environments import INCIDENT, KEY, PROJECT, changed, config, parsed, secret_keys
 from tests.support.mocks import KUBERNETES, Answer, Inputs, Recorder, Registered, record
 from tests.unit.components import aws

@@ -7,8 +7,8 @@ import pytest
 
 from components.layer import parts
 from components.names import ALLOY, GATEWAY, LAYER_NAMESPACE, NODE_EXPORTER, NODES_NAMESPACE
+from components.settings.tenant import pods_by_namespace
 from components.settings.tenant_checks import own_pods
-from components.tenant.stack import pods_by_namespace
 from tests.support.environments import INCIDENT, changed
 from tests.unit.components.environments import VARIANTS, Environment, Object, containers, environment
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components import names
-from components.tenant.stack import pods_by_namespace
+from components.settings.tenant import pods_by_namespace
 from tests.support.environments import INCIDENT, changed, parsed
 from tests.unit.components.environments import VARIANTS, Environment, Object, environment
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from components.settings.mistakes import SettingsError
-from tests.support.environments import INCIDENT, changed, parsed
+from tests.support.environments import INCIDENT, NULL, changed, parsed
 from tests.unit.components import aws
 
 CREATE = changed(INCIDENT, ("cluster.target", aws.CREATE))
@@ -34,6 +34,7 @@ T, C, G = "cluster.target", "cluster.target.create", "cluster.nodeGroups"
 WRONG: dict[str, tuple[list[Change], str, str]] = {
     "both": ([(f"{T}.existing", "prod")], T, "says both"),
     "neither": ([(C, None)], T, "says neither"),
+    "neither has a value": ([(C, NULL), (f"{T}.existing", NULL)], T, "says neither"),
     "other groups": ([(f"{T}.otherGroups", ["x"])], f"{T}.otherGroups", "exactly those declared"),
     "region": ([(f"{T}.region", "Frankfurt")], f"{T}.region", "is not an AWS region"),
     "account": ([(f"{T}.account", "42")], f"{T}.account", "is not an AWS account"),

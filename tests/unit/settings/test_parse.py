@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from components.settings.load import parse
 from components.settings.mistakes import SettingsError
 from components.settings.model import NodeRange, Settings
-from tests.support.environments import INCIDENT, KEY, PROJECT, changed, config, parsed
+from components.settings.tenant import pods_by_namespace
+from tests.support.environments import INCIDENT, KEY, NULL, PROJECT, changed, config, parsed
 
 
 def mistakes(raw: dict[str, Any], secret: tuple[str, ...] = ("gatewayKey",)) -> dict[str, str]:
@@ -81,6 +82,10 @@ WRONG: list[tuple[str, Any, str, str]] = [
     ("layer.logs", "off", "tenants.shop.logs", "layer.logs is off"),
     ("tenants.shop.runsOn", ["web", "nope"], "tenants.shop.runsOn[1]", "batch, web, workers"),
     ("tenants.shop.pods", None, "tenants.shop.pods", "quota"),
+    ("tenants.shop.pods", NULL, "tenants.shop.pods", "quota"),
+    ("tenants.small", {"pods": None, "namespaces": {"a": {}}}, "tenants.small.pods", "quota"),
+    ("tenants.small", {"namespaces": {"a": {"pods": None}}}, "tenants.small.pods", "quota"),
+    ("tenants.small", {"namespaces": {"a": {"pods": "all"}}}, "tenants.small.namespaces.a.pods", "number"),
     ("tenants.shop.pods", 0, "tenants.shop.pods", "at least 1"),
     ("tenants.shop.logs", "agent", "tenants.shop.logs", "node, api or off"),
     (
@@ -233,7 +238,7 @@ PATHS = [
     "cluster.nodeGroups.web.nodes", "cluster.nodeGroups.web.selector", "cluster.nodeGroups.web.instanceTypes", "layer",
     "layer.metrics", "layer.logs", "layer.logs.store", "layer.hostMetrics", "layer.runsOn", "tenants", "tenants.shop",
     "tenants.shop.homeNamespace", "tenants.shop.namespaces", "tenants.shop.labels", "tenants.shop.runsOn",
-    "tenants.shop.limits",
+    "tenants.shop.limits", "tenants.shop.pods", "tenants.mail.namespaces.mail-in.pods",
 ]  # fmt: skip
 
 
@@ -246,12 +251,13 @@ def test_a_quota_is_compared_where_the_tenant_stacks_own_pods_are() -> None:
 
 @given(path=st.sampled_from(PATHS), value=JSON)
 def test_any_json_anywhere_gives_settings_or_mistakes_and_never_a_traceback(path: str, value: Any) -> None:
-    outcome = outcome_of(changed(INCIDENT, (path, value)))
+    outcome = outcome_of(changed(INCIDENT, (path, NULL if value is None else value)))
     if isinstance(outcome, SettingsError):
         assert outcome.mistakes
         assert all(mistake.path and mistake.problem and mistake.remedy for mistake in outcome.mistakes)
     else:
         assert isinstance(outcome, Settings)
+        assert all(min(pods_by_namespace(*tenant).values()) > 0 for tenant in outcome.tenants.items())
 
 
 @given(name=st.from_regex(r"[a-z]([-a-z0-9]{0,20}[a-z0-9])?", fullmatch=True), pods=st.integers(1, 5000))
