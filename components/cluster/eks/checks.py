@@ -10,6 +10,7 @@ from components.cluster.eks.facts import Caller, Facts
 from components.cluster.eks.kubeconfig import identity
 from components.cluster.eks.type_checks import type_mistakes
 from components.cluster.eks.versions import parts, pinned_versions
+from components.cluster.refusals import namespaces
 from components.settings.eks import EksCreate, EksTarget
 from components.settings.mistakes import Mistake
 from components.settings.model import LogStore, S3Store, Settings
@@ -31,7 +32,7 @@ def mistakes(settings: Settings, target: EksTarget, facts: Facts, stack: str) ->
         stack: name of the stack, for commands.
     """
     if facts.caller is None:
-        return list(_pod_addresses(settings, target, facts))
+        return [*_pod_addresses(settings, target, facts), *_namespaces(settings, target, facts)]
     found = [
         *_failures(facts),
         *wrong_account(target, facts.caller),
@@ -51,7 +52,15 @@ def mistakes(settings: Settings, target: EksTarget, facts: Facts, stack: str) ->
         *_subnets(settings, create, facts),
         *_replaced_groups(settings, target, facts),
         *_pod_addresses(settings, target, facts),
+        *_namespaces(settings, target, facts),
     ]
+
+
+def _namespaces(settings: Settings, target: EksTarget, facts: Facts) -> Iterator[Mistake]:
+    """What a cluster that nobody has seen yet cannot have; one that AWS did not tell of may be there."""
+    known = facts.cluster or facts.deployed.name or facts.failures
+    if target.create and not known and target.create.name not in facts.clusters:
+        yield from namespaces.of_a_new_cluster(settings)
 
 
 def _failures(facts: Facts) -> Iterator[Mistake]:

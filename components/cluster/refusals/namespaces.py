@@ -28,6 +28,22 @@ def mistakes(settings: Settings, live: Live, stack: str) -> Iterator[Mistake]:
             yield from _lookalikes(path, namespace, found)
 
 
+def of_a_new_cluster(settings: Settings) -> Iterator[Mistake]:
+    """Namespaces to adopt on a cluster that is yet to be made, which has none of a team.
+
+    The provider's patch would create them, and leave them behind: nobody would have said that this program makes them.
+    """
+    for name, tenant in settings.tenants.items():
+        if tenant.namespace == "adopt":
+            several = len(namespaces_of(name, tenant)) > 1
+            listed = "', '".join(namespaces_of(name, tenant))
+            yield Mistake(
+                f"tenants.{name}",
+                f"namespace{'s' if several else ''} '{listed}' cannot be adopted on a cluster that is yet to be made",
+                "Write `namespace: create`, or make the cluster without this tenant first, and its namespace by hand",
+            )
+
+
 def _existing_namespace(
     path: str, namespace: str, found: LiveNamespace, mode: str, stack: str
 ) -> Iterator[Mistake]:

@@ -8,6 +8,7 @@ from typing import Any
 from components.cluster import instance_types
 from components.cluster.eks.facts import Caller
 from components.cluster.eks.reading import InCluster
+from tests.support.environments import INCIDENT, changed
 from tests.support.mocks import Answer, Inputs, RefusedCall
 
 ACCOUNT = "123456789012"
@@ -47,6 +48,12 @@ CREATE: dict[str, Any] = {
         ],
     },
 }
+# A cluster that is made here has no namespace to adopt.
+MADE_HERE = changed(
+    INCIDENT,
+    ("cluster.target", CREATE),
+    *((f"tenants.{name}.namespace", "create") for name in INCIDENT["tenants"]),
+)
 EXISTING: dict[str, Any] = {"kind": "eks", "region": REGION, "existing": NAME}
 S3: dict[str, Any] = {"kind": "s3", "bucket": "lines-of-prod", "region": REGION}
 

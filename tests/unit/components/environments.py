@@ -316,7 +316,7 @@ VARIANTS: dict[str, Raw] = {
         INCIDENT, ("layer.logs", {"store": {"kind": "s3", "bucket": "lines", "region": "eu-west-1"}})
     ),
     "external secrets": changed(INCIDENT, ("layer.renderedSecrets", {"kind": "externalSecret", "store": "vault"})),
-    "on EKS, made here": changed(INCIDENT, ("cluster.target", aws.CREATE), ("layer.logs", {"store": aws.S3})),
+    "on EKS, made here": changed(aws.MADE_HERE, ("layer.logs", {"store": aws.S3})),
     "on EKS, Auto Mode": changed(
         INCIDENT,
         ("cluster.target", aws.EXISTING),

@@ -19,10 +19,10 @@ from components.cluster.eks.kubeconfig import identity
 from components.cluster.eks.versions import chosen_versions
 from components.cluster.instance_types import lookup
 from components.settings.eks import EksTarget
-from tests.support.environments import INCIDENT, changed, parsed
+from tests.support.environments import changed, parsed
 from tests.unit.components import aws
 
-BASE = changed(INCIDENT, ("cluster.target", aws.CREATE), ("layer.logs", {"store": aws.S3}))
+BASE = changed(aws.MADE_HERE, ("layer.logs", {"store": aws.S3}))
 TYPES = ("t3.large", "r5a.xlarge")
 Change = tuple[str, Any]
 
@@ -96,6 +96,30 @@ def test_nothing_is_wrong_with_an_empty_account_nor_with_our_own_cluster() -> No
 
 def test_without_credentials_nothing_is_judged() -> None:
     assert found(Facts(why_not="no credentials")) == {}
+
+
+ADOPTS = [("tenants.mail.namespace", "adopt"), ("tenants.wiki.namespace", None)]
+
+
+@pytest.mark.parametrize("facts", [EMPTY, Facts(why_not="no credentials")], ids=["seen", "unseen"])
+def test_a_cluster_that_is_yet_to_be_made_has_no_namespace_to_adopt(facts: Facts) -> None:
+    refused = found(facts, *ADOPTS)
+    assert list(refused) == ["tenants.mail", "tenants.wiki"]
+    assert "namespaces 'mail-in', 'mail-out' cannot be adopted" in refused["tenants.mail"]
+    assert "`namespace: create`" in refused["tenants.wiki"]
+
+
+UNSEEN = Facts(why_not="no credentials", deployed=OURS)
+
+
+@pytest.mark.parametrize("facts", [LIVING, UNSEEN], ids=["seen", "unseen"])
+def test_on_a_cluster_that_was_made_before_its_namespaces_tell(facts: Facts) -> None:
+    assert found(facts, *ADOPTS) == {}
+
+
+def test_of_a_cluster_that_aws_does_not_tell_of_nothing_is_said_about_namespaces() -> None:
+    silent = replace(EMPTY, failures=(Failure("cluster.target", "which clusters there are", "denied"),))
+    assert list(found(silent, *ADOPTS)) == ["cluster.target"]
 
 
 T, C, G = "cluster.target", "cluster.target.create", "cluster.nodeGroups"

@@ -10,14 +10,14 @@ import pytest
 from components import names
 from components.cluster.eks import plans
 from components.names import OWNER_LABEL
-from tests.support.environments import INCIDENT, changed
+from tests.support.environments import changed
 from tests.support.mocks import Registered
 from tests.unit.components import aws
 from tests.unit.components.environments import STACK, Environment, environment
 from tests.unit.components.environments import VARIANTS as VARIANTS_OF_ALL
 from tests.unit.components.test_target import provider as kubernetes_provider
 
-BASE = changed(INCIDENT, ("cluster.target", aws.CREATE), ("layer.logs", {"store": aws.S3}))
+BASE = changed(aws.MADE_HERE, ("layer.logs", {"store": aws.S3}))
 SCALED = ("cluster.nodeGroups.batch.nodes", {"min": 0, "max": 4})
 VARIANTS: dict[str, list[tuple[str, Any]]] = {
     "plain": [],

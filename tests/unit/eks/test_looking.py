@@ -14,7 +14,7 @@ from tests.support.mocks import Inputs, RefusedCall
 from tests.unit.components import aws
 from tests.unit.components.environments import Environment, environment
 
-BASE = changed(INCIDENT, ("cluster.target", aws.CREATE))
+BASE = aws.MADE_HERE
 EXISTING = changed(INCIDENT, ("cluster.target", aws.EXISTING))
 BLIND = CliError("Unable to locate credentials")
 GROUPS: dict[str, Inputs] = {

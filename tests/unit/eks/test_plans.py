@@ -10,10 +10,10 @@ from components.cluster.eks import plans
 from components.cluster.placement import for_node_agents
 from components.settings.eks import EksTarget
 from components.settings.model import Settings
-from tests.support.environments import INCIDENT, changed, parsed
+from tests.support.environments import changed, parsed
 from tests.unit.components import aws
 
-BASE = changed(INCIDENT, ("cluster.target", aws.CREATE))
+BASE = aws.MADE_HERE
 Change = tuple[str, Any]
 
 

@@ -8,7 +8,7 @@ from components.settings.mistakes import SettingsError
 from tests.support.environments import INCIDENT, NULL, changed, parsed
 from tests.unit.components import aws
 
-CREATE = changed(INCIDENT, ("cluster.target", aws.CREATE))
+CREATE = aws.MADE_HERE
 EXISTING = changed(INCIDENT, ("cluster.target", aws.EXISTING))
 ON_CLUSTER = changed(INCIDENT, ("cluster.target", {"kind": "kubeconfig", "path": "k", "context": "c"}))
 Change = tuple[str, Any]
