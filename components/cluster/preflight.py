@@ -130,7 +130,8 @@ def check(
     ]
     if live is not None:
         mistakes += [*foreign_objects(settings, live, stack), *namespaces.mistakes(settings, live, stack)]
-        mistakes += [*label_right.mistakes(live), *storage_classes.mistakes(settings, live)]
+        mistakes += [*pod_security.mistakes(settings, live), *label_right.mistakes(live)]
+        mistakes += [*storage_classes.mistakes(settings, live)]
     if mistakes:
         raise SettingsError(mistakes, stack)
     return Preflight(

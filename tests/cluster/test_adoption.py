@@ -28,11 +28,13 @@ FOREIGN: dict[str, dict[str, str]] = {
     "risky": {},
     "wild": {},
     "strict": {LEVEL: "restricted"},
+    "mild": {LEVEL: "baseline"},
 }
 KEEPERS = {
     "risky": {"pods": 10, "podSecurity": "baseline"},
     "wild": {"pods": 10, "podSecurity": "keep"},
     "strict": {"pods": 10, "podSecurity": "baseline"},
+    "mild": {"pods": 10, "podSecurity": "baseline"},
     "kept": {"pods": 10, "namespace": "create"},
     "gone": {"pods": 10, "namespace": "create", "onRemove": "delete"},
 }
@@ -161,7 +163,7 @@ def test_an_adopted_namespace_without_tenant_is_as_if_it_had_never_had_one(
 ) -> None:
     after = story[step]
     without = {name for name in FOREIGN if after.tenant(name) is None}
-    assert without == ({"risky", "wild", "strict"} if step == "moved" else FOREIGN.keys())
+    assert without == ({"risky", "wild", "strict", "mild"} if step == "moved" else FOREIGN.keys())
     for name in without:
         assert after.labels(name) == FOREIGN[name]
         assert [key for key in after.touched if name in (key.namespace, key.name)] == []
@@ -184,6 +186,7 @@ def test_pod_security_is_set_as_the_tenant_says(story: dict[str, Moment]) -> Non
         "risky": "baseline",
         "wild": None,
         "strict": "restricted",
+        "mild": "baseline",
         "kept": "restricted",
         "gone": "restricted",
     }

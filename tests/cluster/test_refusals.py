@@ -28,6 +28,7 @@ TENANTS: dict[str, dict[str, Any]] = {
     "risky": {"pods": 10},
     "another": {"pods": 10},
     "collected": {"pods": 10, "logs": "api"},
+    "mild": {"pods": 10},
 }
 SETTINGS = changed(shipped(), ("layer.metrics", "off"), ("tenants", TENANTS))
 
@@ -40,6 +41,7 @@ def foreign_objects() -> list[Object]:
         manifests.namespace(names.LAYER_NAMESPACE),
         *(manifests.namespace(name) for name in ("quota", "existing", "risky", "collected")),
         manifests.namespace("another", **{names.OWNER_LABEL: "prod"}),
+        manifests.namespace("mild", **{names.POD_SECURITY_LABEL: "baseline"}),
         teams.deployment(names.LAYER_NAMESPACE),
         teams.deployment("existing"),
         {"apiVersion": RBAC, "kind": "ClusterRole", "metadata": {"name": names.ALLOY_ROLE}, "rules": []},
@@ -155,6 +157,14 @@ def test_pods_that_the_level_would_not_admit_are_listed_with_the_two_ways_out(re
         "reads-the-node",
         "restricted volume types",
         "write `podSecurity: baseline` or `keep`",
+    )
+
+
+def test_a_weaker_level_of_somebody_else_is_not_raised(refusal: Refusal) -> None:
+    expect(
+        refusal,
+        "tenants.mild.podSecurity: is restricted, but somebody else made namespace 'mild' enforce baseline",
+        "Write `podSecurity: baseline` (theirs stays)",
     )
 
 

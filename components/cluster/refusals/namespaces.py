@@ -70,13 +70,6 @@ def _existing_namespace(
             "`onRemove: delete` as deployed last would delete it with everything in it",
             "Write `namespace: create`; with `onRemove: keep` it stays when the tenant goes",
         )
-    if found.unfit_pods:
-        pods = "; ".join(found.unfit_pods)
-        yield Mistake(
-            f"{path}.podSecurity",
-            f"would not admit pods that run in namespace '{namespace}' now: {pods}",
-            "Mend the pods, or write `podSecurity: baseline` or `keep`",
-        )
 
 
 def _foreign_labels(

@@ -107,18 +107,15 @@ def test_pods_that_the_level_would_not_admit_are_listed_with_the_settings_that_l
     [
         ("restricted", "", False, "restricted"),
         ("restricted", "restricted", False, "restricted"),  # set by us before: it stays declared
-        ("restricted", "baseline", True, "restricted"),  # stricter than theirs
-        ("restricted", "privileged", True, "restricted"),
         ("restricted", "restricted", True, None),  # theirs, and as strict: it is not ours to take away later
         ("baseline", "restricted", True, None),  # never loosened
         ("baseline", "baseline", True, None),
-        ("baseline", "", True, "baseline"),
         ("baseline", "restricted", False, "baseline"),  # ours to loosen
         ("keep", "", False, None),
         ("keep", "privileged", True, None),
     ],
 )
-def test_a_level_is_set_where_it_is_stricter_than_a_foreign_one_or_none_is_there(
+def test_a_level_is_set_where_nobody_else_has_set_one(
     wanted: str, now: str, foreign: bool, set_to: str | None
 ) -> None:
     raw = changed(ON_CLUSTER, ("tenants.shop.podSecurity", wanted))
@@ -127,6 +124,29 @@ def test_a_level_is_set_where_it_is_stricter_than_a_foreign_one_or_none_is_there
     found = checked(raw, live({"shop": LiveNamespace(labels=labels, foreign_labels=whose)}))
     assert found.pod_security.get("shop") == set_to
     assert found.pod_security["billing"] == "restricted"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "theirs", "advice"),
+    [
+        ("restricted", "baseline", "`podSecurity: baseline`"),
+        ("restricted", "privileged", "`podSecurity: keep`"),
+        ("baseline", "privileged", "`podSecurity: keep`"),
+    ],
+)
+def test_a_weaker_level_of_somebody_else_is_not_raised_since_it_would_be_gone_with_the_tenant(
+    wanted: str, theirs: str, advice: str
+) -> None:
+    raw = changed(ON_CLUSTER, ("tenants.shop.podSecurity", wanted))
+    labels = {names.POD_SECURITY_LABEL: theirs}
+    unfit = ("web-0: runAsNonRoot != true",)  # of no matter while it is not raised
+    their = LiveNamespace(labels=labels, foreign_labels=frozenset(labels), unfit_pods=unfit)
+    found = mistakes(raw, live({"shop": their}))
+    assert list(found) == ["tenants.shop.podSecurity"]
+    text = found["tenants.shop.podSecurity"]
+    assert f"enforce {theirs}" in text
+    assert advice in text
+    assert f"kubectl label namespace shop {names.POD_SECURITY_LABEL}={wanted} --overwrite" in text
 
 
 # --- priorities ------------------------------------------------------------------------------------------------------
