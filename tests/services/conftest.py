@@ -44,7 +44,7 @@ def server_with_pods() -> Iterator[Prometheus]:
         )
         groups = [{"targets": [t["__address__"]], "labels": t} for t in pods(exporter)]
         (here / "pods.json").write_text(json.dumps(groups))
-        (here / prometheus.CONFIG_FILE).write_text(config(own, here))
+        (here / prometheus.CONFIG_FILE).write_text(config(own, here, exporter))
         writable(here / "data")
         command = [tool("prometheus"), *arguments(own, here)]
         stack.enter_context(server(command, ready=lambda: listens(own), log=here / "log"))

@@ -23,7 +23,20 @@ from tests.unit.layer.samples import SHOP, pod, port
 
 PASSWORD = credentials.layer_token(KEY, "prometheus")
 BILLING = {**SHOP, names.TENANT_LABEL: "billing"}
-SLOTS = 7  # as many as pods of the job `pods`: any target counted twice would fail them all
+SLOTS = 8  # as many as pods of the job `pods`: any target counted twice would fail them all
+
+
+# Names as an API server 1.35 has them.
+API_SERVER = (
+    'apiserver_request_total{verb="GET"}',
+    'apiserver_request_duration_seconds_bucket{verb="GET",le="0.05"}',
+    'apiserver_request_duration_seconds_sum{verb="GET"}',
+    'apiserver_request_duration_seconds_count{verb="GET"}',
+    'apiserver_request_body_size_bytes_bucket{le="50000"}',
+    'etcd_request_duration_seconds_bucket{operation="get",le="0.005"}',
+    'apiserver_current_inflight_requests{request_kind="readOnly"}',
+    'workqueue_depth{name="a"}',
+)
 
 
 class Exporter(BaseHTTPRequestHandler):
@@ -39,6 +52,8 @@ class Exporter(BaseHTTPRequestHandler):
         "/wide": "wide{" + ",".join(f'l{n}="x"' for n in range(60)) + "} 1\n",
         "/long": f'long{{l="{"x" * 2000}"}} 1\n',
         "/large": "# " + "x" * (2 << 20) + "\nlarge 1\n",
+        "/untyped": "untyped 1\n",
+        "/api-server": "".join(f"{line} 1\n" for line in API_SERVER),
     }
 
     def do_GET(self) -> None:
@@ -48,7 +63,8 @@ class Exporter(BaseHTTPRequestHandler):
         self.send_response(302 if redirect else 200)
         if redirect:
             self.send_header("Location", "/secret")
-        self.send_header("Content-Type", "text/plain; version=0.0.4")
+        if self.path != "/untyped":
+            self.send_header("Content-Type", "text/plain; version=0.0.4")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -80,6 +96,7 @@ def pods(number: int) -> list[dict[str, str]]:
         of("wide", "/wide"),
         of("long", "/long"),
         of("large", "/large"),
+        of("untyped", "/untyped"),
         of("secret", "/secret", namespace="nobody", of_namespace={}),
         of("off", "/secret", namespace="off", of_namespace={**BILLING, names.METRICS_LABEL: "false"}),
     ]
@@ -116,8 +133,9 @@ def basic(user: str, password: str) -> str:
     return f"Authorization: Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"
 
 
-def config(own_port: int, here: Path) -> str:
-    """The rendered text with discovery, the server's own port and the credential's path replaced, and nothing else."""
+def config(own_port: int, here: Path, exporter: int) -> str:
+    """The rendered text with discovery, the server's own port and the credential's path replaced, and nothing else; of
+    the job for API servers only what it keeps."""
     stated = changed(INCIDENT, ("layer.metrics", {"scrapeInterval": "1s", "samplesPerTarget": 100}))
     text = prometheus.prometheus_config(parsed(stated), target_limit=SLOTS)
     text = text.replace(f"localhost:{names.PROMETHEUS_PORT}", f"localhost:{own_port}")
@@ -127,7 +145,14 @@ def config(own_port: int, here: Path) -> str:
     for name in ("pods", "pods-by-port-name"):
         del jobs[name]["kubernetes_sd_configs"]
         jobs[name]["file_sd_configs"] = [{"files": [str(here / "pods.json")]}]
-    document["scrape_configs"] = [jobs[name] for name in ("prometheus", "pods", "pods-by-port-name")]
+    jobs["apiserver"] = {
+        "job_name": "apiserver",
+        "metrics_path": "/api-server",
+        "static_configs": [{"targets": [f"127.0.0.1:{exporter}"]}],
+        "metric_relabel_configs": jobs["apiserver"]["metric_relabel_configs"],
+    }
+    shown = ("prometheus", "apiserver", "pods", "pods-by-port-name")
+    document["scrape_configs"] = [jobs[name] for name in shown]
     return yaml.safe_dump(document)
 
 

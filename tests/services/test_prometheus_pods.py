@@ -12,7 +12,7 @@ from tests.services.running import until
 @pytest.fixture(scope="module")
 def scraped(server_with_pods: Prometheus) -> dict[str, dict[str, Any]]:
     """The active targets, after each was scraped."""
-    expected = {"web-0", "named", "spoof", "redirect", "many", "wide", "long", "large"}
+    expected = {"web-0", "named", "spoof", "redirect", "many", "wide", "long", "large", "untyped"}
 
     def done() -> bool:
         found = server_with_pods.pods()
@@ -28,6 +28,28 @@ def test_each_pod_is_scraped_once_whatever_it_declares(scraped: dict[str, dict[s
     assert scraped["named"]["health"] == "up", scraped["named"]["lastError"]
     assert (scraped["web-0"]["scrapePool"], scraped["named"]["scrapePool"]) == ("pods", "pods-by-port-name")
     assert {scraped[name]["labels"]["job"] for name in ("web-0", "named")} == {"pods"}
+
+
+def test_a_page_that_says_no_content_type_is_read_as_text(
+    server_with_pods: Prometheus, scraped: dict[str, dict[str, Any]]
+) -> None:
+    assert scraped["untyped"]["health"] == "up", scraped["untyped"]["lastError"]
+    until(lambda: bool(server_with_pods.query("untyped")), lambda: "no sample of a page without a type")
+
+
+def test_of_an_api_server_only_a_few_metrics_are_kept(server_with_pods: Prometheus) -> None:
+    def kept() -> set[str]:
+        of_the_scrape = ("up", "scrape_")
+        found = {series["__name__"] for series in server_with_pods.query('{job="apiserver"}')}
+        return {name for name in found if not name.startswith(of_the_scrape)}
+
+    until(lambda: bool(kept()), lambda: "no sample of the API server")
+    assert kept() == {
+        "apiserver_request_total",
+        "apiserver_request_duration_seconds_sum",
+        "apiserver_request_duration_seconds_count",
+        "apiserver_current_inflight_requests",
+    }
 
 
 def test_as_many_targets_as_pod_slots_do_not_trip_the_limit(

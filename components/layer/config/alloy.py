@@ -20,6 +20,7 @@ LOG_FOLDER = "/var/log/pods"
 NODE_NAME_VARIABLE = "NODE_NAME"
 ARGUMENTS = (
     "run",
+    # By IPv6 too where there is any: Go takes each wildcard for both (net.Listen; seen with 0.0.0.0 and Go 1.26).
     f"--server.http.listen-addr=0.0.0.0:{names.ALLOY_PORT}",
     f"--storage.path={STORAGE_FOLDER}",
     "--disable-reporting",

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from components import names, versions
-from components.layer.config import gateway_tokens
+from components.layer.config import gateway_tokens, nginx
 from components.settings.model import Gateway
 
 # What the pod mounts. All Secrets go into one folder (a projected volume); nginx writes to the run folder only.
@@ -20,11 +20,12 @@ CONFIG_FILE = "nginx.conf"
 TENANTS_FOLDER = "/etc/gateway-tenants"
 SECRET_FOLDER = "/etc/gateway-secret"  # noqa: S105 - a folder's name
 RUN_FOLDER = "/run/nginx"
-COMMAND = ("nginx", "-e", "stderr", "-c", f"{CONFIG_FOLDER}/{CONFIG_FILE}")
 
 PORT = names.GATEWAY_PORT
 # Open to the kubelet alone, which no NetworkPolicy keeps out: no tenant's business, and nothing but health is there.
 HEALTH_PORT = 8081
+LISTENERS = {"http": PORT, "health": HEALTH_PORT}
+COMMAND = nginx.command(f"{CONFIG_FOLDER}/{CONFIG_FILE}", RUN_FOLDER, LISTENERS)
 ALIVE_PATH = "/alive"  # nginx answers
 READY_PATH = "/ready"  # prom-label-proxy answers too, where there is one
 LABEL_PROXY_PORT = 9091  # on 127.0.0.1

@@ -59,6 +59,7 @@ http {{
 {indent(_LOGGING)}
   server {{
     listen {at.listen};
+    {nginx.also_by_ipv6(at.run_folder, "http")}
     server_name _;
     default_type application/json;
     limit_req zone=rate burst={2 * settings.layer.gateway.requests_per_second} nodelay;
@@ -281,6 +282,7 @@ def _health(at: Places, has_metrics: bool) -> str:
     return f"""\
 server {{
   listen {at.health};
+  {nginx.also_by_ipv6(at.run_folder, "health")}
   access_log off;
 {indent(nginx.location(f"= {ALIVE_PATH}", ["return 200 'alive';"]))}
 {indent(nginx.location(f"= {READY_PATH}", ready))}

@@ -22,7 +22,8 @@ CONFIG_FILE = "nginx.conf"
 CREDENTIAL_FOLDER = "/etc/loki-sidecar-credential"
 TOKEN_MAP_FILE = "tokens.map"  # noqa: S105 - a file's name
 RUN_FOLDER = "/run/nginx"
-COMMAND = ("nginx", "-e", "stderr", "-c", f"{CONFIG_FOLDER}/{CONFIG_FILE}")
+LISTENER = "http"
+COMMAND = nginx.command(f"{CONFIG_FOLDER}/{CONFIG_FILE}", RUN_FOLDER, {LISTENER: names.LOKI_PORT})
 
 _API = "/loki/api/v1"
 _READS = (
@@ -84,6 +85,7 @@ http {{
   }}
   server {{
     listen {listen};
+    {nginx.also_by_ipv6(run_folder, LISTENER)}
     server_name _;
     # Before any location, so that no path is open.
     if ($role = "") {{ return 401; }}

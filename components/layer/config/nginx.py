@@ -31,6 +31,33 @@ map $status $challenge {
 add_header WWW-Authenticate $challenge always;"""
 
 
+# There where the kernel has IPv6; where it has none, `listen [::]` would end nginx.
+IPV6 = "/proc/net/if_inet6"
+
+
+def command(
+    config: str, run_folder: str, listeners: Mapping[str, int], *, kernel: str = IPV6
+) -> tuple[str, ...]:
+    """What starts nginx: it listens by IPv6 too where the kernel has it, as Go's servers do by themselves. On EKS with
+    IPv6 a pod has no other address. nginx takes the shell's place, and so the signals that end it.
+
+    Args:
+        config: its configuration, whose servers have `also_by_ipv6`.
+        run_folder: the folder that it may write to.
+        listeners: ports by the name that `also_by_ipv6` has.
+        kernel: the file that is there where the kernel has IPv6; tests have another.
+    """
+    lines = "".join(
+        f"echo 'listen [::]:{port};' >{run_folder}/ipv6-{name}.conf; " for name, port in listeners.items()
+    )
+    return ("/bin/sh", "-ec", f"if [ -e {kernel} ]; then {lines}fi; exec nginx -e stderr -c {config}")
+
+
+def also_by_ipv6(run_folder: str, name: str) -> str:
+    """The line of a server that takes over what `command` has written; a pattern may match nothing."""
+    return f"include {run_folder}/ipv6-{name}*.conf;"
+
+
 def temp_paths(run_folder: str) -> str:
     """All that nginx writes goes into one folder: the rest of the file system is read-only."""
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")

@@ -175,6 +175,17 @@ def _kube_state_metrics(cluster: str) -> Job:
     return _job("kube-state-metrics", cluster, honor_labels=True, static_configs=[{"targets": [target]}])
 
 
+# Of an API server's metrics. All of them would be the largest job by far, histograms by verb and resource above all
+# (kube-prometheus drops most of them), and nothing here asks for them.
+API_SERVER_METRICS = (
+    "apiserver_request_total",
+    "apiserver_request_duration_seconds_(sum|count)",
+    "apiserver_current_inflight_requests",
+    "apiserver_requested_deprecated_apis",
+    "process_start_time_seconds",
+)
+
+
 def _api_server(cluster: str) -> Job:
     """Every API server behind the service `kubernetes`. Their certificates name the service, not their addresses."""
     rules = (
@@ -184,7 +195,10 @@ def _api_server(cluster: str) -> Job:
     tls = {**_CLUSTER_HTTPS["tls_config"], "server_name": "kubernetes.default.svc"}
     discovery = [{"role": "endpointslice", "namespaces": {"names": ["default"]}}]
     https = {**_CLUSTER_HTTPS, "tls_config": tls}
-    return _job("apiserver", cluster, rules, kubernetes_sd_configs=discovery, **https)
+    kept = to_prometheus([keep("__name__", "|".join(API_SERVER_METRICS))])
+    return _job(
+        "apiserver", cluster, rules, kubernetes_sd_configs=discovery, metric_relabel_configs=kept, **https
+    )
 
 
 # --- the layer itself -------------------------------------------------------------------------------------------------
@@ -251,6 +265,8 @@ def _tenant_job(
         label_value_length_limit=LABEL_VALUE_LENGTH,
         body_size_limit=f"{max(1, samples * BYTES_PER_SAMPLE // 2**20)}MB",
         target_limit=target_limit,
+        # Of a page without a Content-Type, or with one that is no format: Prometheus 2 took it for text, 3 fails it.
+        fallback_scrape_protocol="PrometheusText0.0.4",
         # Pods have no certificate that names their address, and no credential is sent to them.
         tls_config={"insecure_skip_verify": True},
         kubernetes_sd_configs=_pods(of_namespace=True),

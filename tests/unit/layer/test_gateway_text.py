@@ -158,6 +158,8 @@ def test_no_secret_is_in_the_text() -> None:
         "/etc/gateway-tenants/namespaces-1.map",
         "/etc/gateway-tenants/namespaces-2.map",
         "/etc/gateway-secret/prometheus.map",
+        "/run/nginx/ipv6-http*.conf",
+        "/run/nginx/ipv6-health*.conf",
     ]
 
 
