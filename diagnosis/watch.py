@@ -7,6 +7,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +38,9 @@ class Refusal:
     message: str
 
 
+OF_TENANTS = ("replicasets", "--all-namespaces", "--selector", OWN_SELECTOR)
+
+
 class RefusedPods:
     """Finds workloads of the layer, and of tenant stacks, whose pods are refused, and go on being refused.
 
@@ -44,12 +48,29 @@ class RefusedPods:
     the cause was mended. So the API server is asked, by a dry run, whether it refuses such a pod now; and only the
     second time counts, for a workload that still lacks pods and has got none in between. Whoever deploys without the
     right to make pods cannot ask; then a refusal stands if the controller has met it again since the first look.
+
+    Of a tenant's workloads only those count that this deployment has made or changed. The engine waits for no other,
+    and a team whose pods fill its quota after its Grafana was evicted must not keep everybody else from deploying.
     """
 
     def __init__(self, kubectl: Kubectl) -> None:
         self._kubectl = kubectl
         self._seen: dict[str, tuple[int, ...]] = {}
         self._met: dict[str, int] = {}
+        self._before: dict[str, int] | None = None
+
+    def remember(self) -> None:
+        """Takes in the workloads of tenant stacks as they are before anything is changed; without it none is judged.
+
+        Raises:
+            ClusterUnreachableError: if the cluster does not answer.
+        """
+        self._before = {
+            item["metadata"]["uid"]: _generation(item) for item in self._kubectl.objects(*OF_TENANTS)
+        }
+
+    def _is_touched(self, item: Object) -> bool:
+        return self._before is not None and self._before.get(item["metadata"]["uid"]) != _generation(item)
 
     def look(self) -> Refusal | None:
         """The first refusal that stands.
@@ -81,17 +102,15 @@ class RefusedPods:
         return str(newest.get("message", ""))
 
     def _with_refusals(self) -> Iterator[tuple[Object, list[Object]]]:
-        """DaemonSets and ReplicaSets of the layer and of tenant stacks with the events of their refused pods."""
+        """Workloads of the layer, and of tenant stacks what was touched, with the events of their refused pods."""
         refused = ("--field-selector", f"type=Warning,reason={REFUSED}")
         for namespace in (LAYER_NAMESPACE, NODES_NAMESPACE):
             here = ("--namespace", namespace)
             events = self._kubectl.objects("events", *here, *refused)
             yield from self._among(events, "daemonsets,replicasets", *here)
-        everywhere = ("--all-namespaces",)
-        events = [
-            e for e in self._kubectl.objects("events", *everywhere, *refused) if is_own(e["involvedObject"])
-        ]
-        yield from self._among(events, "replicasets", *everywhere, "--selector", OWN_SELECTOR)
+        events = self._kubectl.objects("events", "--all-namespaces", *refused)
+        own = self._among([event for event in events if is_own(event["involvedObject"])], *OF_TENANTS)
+        yield from ((item, about) for item, about in own if self._is_touched(item))
 
     def _among(self, events: Sequence[Object], *asked: str) -> Iterator[tuple[Object, list[Object]]]:
         if not events:
@@ -119,9 +138,13 @@ class RefusedPods:
         return ""
 
 
+def _generation(item: Object) -> int:
+    return int(item["metadata"].get("generation", 0))
+
+
 def _progress(item: Mapping[str, Any]) -> tuple[int, ...] | None:
     """How far a workload that lacks pods has come; None for one that has all, or whose controller is not there yet."""
-    status, generation = item.get("status", {}), item["metadata"].get("generation", 0)
+    status, generation = item.get("status", {}), _generation(item)
     if status.get("observedGeneration", 0) != generation:
         return None
     if item["kind"] == "DaemonSet":
@@ -175,6 +198,9 @@ class Watch:
             self._thread.join()
 
     def _look(self) -> None:
+        with suppress(ClusterUnreachableError):
+            if self._pods:
+                self._pods.remember()
         while self._pods and not self.refusal and not self._ended.wait(self._interval):
             try:
                 self.refusal = self._pods.look()

@@ -65,28 +65,66 @@ def cluster(*, refuses: str = "", **more: Any) -> Cluster:
     return Cluster("kubeconfig", "sim", answers=[refuses] if refuses else [], **more)
 
 
-def test_a_tenants_own_grafana_that_its_quota_refuses_ends_the_wait_and_the_teams_own_pods_do_not() -> None:
-    for name, ends in (("shared-observability-grafana-5b8d9", True), ("app-5b8d9", False)):
-        replica_set = {
-            "kind": "ReplicaSet",
-            "metadata": {"name": name, "namespace": "shop", "uid": UID, "generation": 1},
-            "spec": {"replicas": 1, "template": {"metadata": {}, "spec": {}}},
-            "status": {"observedGeneration": 1, "replicas": 0},
-        }
-        refused = {"involvedObject": {"uid": UID, "name": name}}
-        pods = RefusedPods(
-            cluster(
-                refuses='pods "x" is forbidden: exceeded quota: q',
-                workloads=[replica_set],
-                events=[refused],
-                place="--all-namespaces",
-            )
-        )
-        assert pods.look() is None
-        found = pods.look()
-        assert (found is not None) == ends
-        if found:
-            assert found.subject == f"ReplicaSet shop/{name}"
+QUOTA = 'pods "x" is forbidden: exceeded quota: q'
+
+
+def replica_set(name: str, *, generation: int = 1, replicas: int = 1) -> dict[str, Any]:
+    return {
+        "kind": "ReplicaSet",
+        "metadata": {"name": name, "namespace": "shop", "uid": UID, "generation": generation},
+        "spec": {"replicas": replicas, "template": {"metadata": {}, "spec": {}}},
+        "status": {"observedGeneration": generation, "replicas": 0},
+    }
+
+
+def tenants(*workloads: dict[str, Any], refused: str = "") -> Cluster:
+    event = {"involvedObject": {"uid": UID, "name": refused or GRAFANA}}
+    return cluster(refuses=QUOTA, workloads=[*workloads], events=[event], place="--all-namespaces")
+
+
+GRAFANA = "shared-observability-grafana-5b8d9"
+
+
+def test_a_tenants_own_grafana_that_its_quota_refuses_ends_the_wait_if_this_run_made_it() -> None:
+    asked = tenants()
+    pods = RefusedPods(asked)
+    pods.remember()
+    asked.workloads.append(replica_set(GRAFANA))
+    assert pods.look() is None
+    found = pods.look()
+    assert found
+    assert found.subject == f"ReplicaSet shop/{GRAFANA}"
+
+
+def test_or_if_this_run_gave_it_its_pods_back_as_a_rollback_does() -> None:
+    asked = tenants(replica_set(GRAFANA, replicas=0))
+    pods = RefusedPods(asked)
+    pods.remember()
+    asked.workloads[0] = replica_set(GRAFANA, generation=2)
+    assert pods.look() is None
+    assert pods.look()
+
+
+def test_a_grafana_that_was_refused_before_this_run_keeps_nobody_from_deploying() -> None:
+    """Evicted, say, and the team's own pods took its place in the quota: the run does not touch it, nor wait for it."""
+    asked = tenants(replica_set(GRAFANA))
+    pods = RefusedPods(asked)
+    pods.remember()
+    assert [pods.look() for _ in range(3)] == [None] * 3
+    assert asked.created == []
+
+
+def test_the_teams_own_pods_are_the_teams_matter() -> None:
+    asked = tenants(refused="app-5b8d9")
+    pods = RefusedPods(asked)
+    pods.remember()
+    asked.workloads.append(replica_set("app-5b8d9"))
+    assert [pods.look() for _ in range(3)] == [None] * 3
+
+
+def test_of_a_cluster_that_was_not_seen_before_the_run_no_tenant_is_judged() -> None:
+    pods = RefusedPods(tenants(replica_set(GRAFANA)))
+    assert [pods.look() for _ in range(3)] == [None] * 3
 
 
 @pytest.mark.parametrize("message", [POD_SECURITY, WEBHOOK, 'pods "x" is forbidden: exceeded quota: q'])
@@ -164,13 +202,13 @@ def test_an_answer_that_is_no_refusal_interrupts_nothing(message: str) -> None:
 
 
 def test_a_replica_set_is_judged_by_its_own_counts() -> None:
-    replica_set = daemon_set() | {"kind": "ReplicaSet"}
-    replica_set["spec"] = {**replica_set["spec"], "replicas": 1}
-    replica_set["status"] = {"observedGeneration": 2, "replicas": 0}
-    pods = RefusedPods(cluster(refuses=POD_SECURITY, workloads=[replica_set]))
+    found = daemon_set() | {"kind": "ReplicaSet"}
+    found["spec"] = {**found["spec"], "replicas": 1}
+    found["status"] = {"observedGeneration": 2, "replicas": 0}
+    pods = RefusedPods(cluster(refuses=POD_SECURITY, workloads=[found]))
     pods.look()
     assert pods.look() is not None
-    replica_set["status"] = {"observedGeneration": 2, "replicas": 1}
+    found["status"] = {"observedGeneration": 2, "replicas": 1}
     assert pods.look() is None
 
 
@@ -201,6 +239,31 @@ def test_nothing_is_looked_at_while_the_engine_previews() -> None:
     assert not run(watch, "Previewing update (sim):\n", " ~ Updating (sim)\n", wait=0.1)
     assert looked.created == []
     assert not watch.began
+
+
+@dataclass(frozen=True)
+class Making(Cluster):
+    """One that has a tenant's Grafana from the second time on that it is asked."""
+
+    place: str = "--all-namespaces"
+    asked: list[str] = field(default_factory=list)
+
+    @override
+    def objects(self, *arguments: str) -> list[dict[str, Any]]:
+        found = super().objects(*arguments)
+        if arguments[0] == "replicasets":
+            self.asked.append("replicasets")
+            return found if len(self.asked) > 1 else []
+        return found
+
+
+def test_what_tenants_had_before_is_taken_in_as_the_engine_begins() -> None:
+    event = {"involvedObject": {"uid": UID, "name": GRAFANA}}
+    one: dict[str, Any] = {"workloads": [replica_set(GRAFANA)], "events": [event], "answers": [QUOTA]}
+    made = Watch(Making("kubeconfig", "sim", **one), interval=0.01)
+    assert run(made, "Updating (sim):\n")
+    there = Watch(tenants(replica_set(GRAFANA)), interval=0.01)
+    assert not run(there, "Updating (sim):\n", wait=0.1)
 
 
 def test_a_cluster_that_is_away_for_a_while_is_asked_again() -> None:
