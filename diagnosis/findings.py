@@ -6,6 +6,7 @@ healthy.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from components import names
@@ -152,7 +153,10 @@ def _deployment(namespace: str, app: str, snapshot: Snapshot) -> Iterator[Findin
         event for item in _short(namespace, app, snapshot) for event in snapshot.events_of(item, REFUSED)
     ]
     if refusals:
-        yield _told(subject, _refusal(refusals), subject)
+        reason = _refusal(refusals)
+        # The tenant's own number is used up: by the team's pods, and no deployment of anything else would mend it.
+        own_quota = names.PODS_QUOTA in reason and namespace != names.LAYER_NAMESPACE
+        yield replace(_told(subject, reason, subject), tenant=own_quota)
     for pod in unready:
         yield _told(subject, reason_of(pod, snapshot), _of_pod(pod), node_of(pod))
     if not pods and not refusals:

@@ -8,7 +8,9 @@ from typing import Any
 
 from typing_extensions import override
 
+from components.cluster import live_pods
 from components.cluster.kubectl import Kubectl
+from components.cluster.live_pods import PodCount
 from components.names import (
     COLLECTOR,
     CREATED_LABEL,
@@ -72,6 +74,8 @@ class LiveNamespace:
         labels: all its labels.
         foreign_labels: keys of the labels that somebody else than this program has set.
         unfit_pods: pods that the level wanted for it would not admit, from the server's dry run.
+        pods: that have not ended; counted in tenants' namespaces only.
+        quota: pods that our quota allows there now; None where there is none yet.
     """
 
     owner: str = ""
@@ -80,6 +84,8 @@ class LiveNamespace:
     labels: Mapping[str, str] = field(default_factory=dict)
     foreign_labels: frozenset[str] = frozenset()
     unfit_pods: tuple[str, ...] = ()
+    pods: int = 0
+    quota: int | None = None
 
     @property
     def level(self) -> str:
@@ -130,9 +136,14 @@ def read(kubectl: Kubectl, settings: Settings) -> Live:
     claims = kubectl.objects("persistentvolumeclaims", "--namespace", LAYER_NAMESPACE)
     guards = stated(settings.layer.admission)
     unfit = _unfit_pods(kubectl, settings, namespaces)
+    tenants = {n for name, tenant in settings.tenants.items() for n in namespaces_of(name, tenant)}
+    pods = live_pods.read(kubectl, tenants & namespaces.keys(), objects)
     return Live(
         identity=namespaces["kube-system"]["metadata"]["uid"],
-        namespaces={name: _namespace(item, unfit.get(name, ())) for name, item in namespaces.items()},
+        namespaces={
+            name: _namespace(item, unfit.get(name, ()), pods.get(name, PodCount()))
+            for name, item in namespaces.items()
+        },
         owners={
             _ref(item): _labels(item).get(OWNER_LABEL, "")
             for item in objects
@@ -183,7 +194,7 @@ def _is_default(storage_class: Mapping[str, Any]) -> bool:
     return "true" in (annotations.get(annotation) for annotation in DEFAULT_CLASS)
 
 
-def _namespace(item: Mapping[str, Any], unfit_pods: tuple[str, ...]) -> LiveNamespace:
+def _namespace(item: Mapping[str, Any], unfit_pods: tuple[str, ...], count: PodCount) -> LiveNamespace:
     labels = _labels(item)
     return LiveNamespace(
         owner=labels.get(OWNER_LABEL, ""),
@@ -192,6 +203,8 @@ def _namespace(item: Mapping[str, Any], unfit_pods: tuple[str, ...]) -> LiveName
         labels=labels,
         foreign_labels=frozenset(_foreign_labels(item)),
         unfit_pods=unfit_pods,
+        pods=count.pods,
+        quota=count.quota,
     )
 
 

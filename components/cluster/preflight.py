@@ -20,6 +20,7 @@ from components.cluster.refusals import (
     pod_security,
     priorities,
     public_key,
+    quotas,
     target,
     volumes,
 )
@@ -130,7 +131,8 @@ def check(
     ]
     if live is not None:
         mistakes += [*foreign_objects(settings, live, stack), *namespaces.mistakes(settings, live, stack)]
-        mistakes += [*pod_security.mistakes(settings, live), *label_right.mistakes(live)]
+        mistakes += [*pod_security.mistakes(settings, live), *quotas.mistakes(settings, live)]
+        mistakes += [*label_right.mistakes(live)]
         mistakes += [*storage_classes.mistakes(settings, live)]
     if mistakes:
         raise SettingsError(mistakes, stack)
