@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from components import names
 from components.cluster.kubectl import Answer
@@ -61,6 +62,7 @@ def test_a_namespace_that_is_not_there_yet_has_no_pods() -> None:
 class Counted(Recorded):
     """Answers with the pods' namespaces."""
 
+    @override
     def call(self, *arguments: str, **_: Any) -> Answer:
         self.asked.append(arguments)
         return Answer("shop\nshop\nwiki\nother\n", ())
