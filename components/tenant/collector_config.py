@@ -89,14 +89,15 @@ loki.process "own" {{
   }}
 }}
 
-// The gateway stores under the token's tenant, whatever is said here.
+// The gateway stores under the token's tenant, whatever is said here. 429 is retried, unlike by the node agents: nobody
+// else's lines wait behind these, and the gateway answers it to a tenant's fifth push at once, so to its collectors.
 loki.write "gateway" {{
   endpoint {{
     url                 = {alloy_value(PUSH_URL)}
     bearer_token_file   = {alloy_value(f"{CREDENTIAL_FOLDER}/{CREDENTIAL_FILE}")}
     max_backoff_retries = 0
     max_backoff_period  = "30s"
-    retry_on_http_429   = false
+    retry_on_http_429   = true
     follow_redirects    = false
   }}
   external_labels = {{

@@ -250,6 +250,9 @@ def test_a_collector_runs_in_each_namespace_and_pushes_with_the_tenants_token_to
             if o.namespace == namespace and o.name.startswith(names.COLLECTOR)
         )
         assert f'url                 = "{ADDRESS}/loki/api/v1/push"' in text
+        assert (
+            "retry_on_http_429   = true" in text
+        )  # the gateway's limits are for all collectors of a tenant together
         pod = workload.pod or {}
         assert pod["automountServiceAccountToken"] is True
         assert not [volume for volume in pod["volumes"] if "hostPath" in volume]
