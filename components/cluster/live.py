@@ -8,7 +8,8 @@ from typing import Any
 
 from typing_extensions import override
 
-from components.cluster import live_pods
+from components.cluster import daemon_sets, live_pods
+from components.cluster.daemon_sets import DaemonSet
 from components.cluster.kubectl import Kubectl
 from components.cluster.live_pods import PodCount
 from components.names import (
@@ -105,6 +106,7 @@ class Live:
         claims: requested size of each volume claim in the layer's namespace.
         bound_claims: those of them that have their volume.
         storage_classes: each StorageClass, and whether it is a default.
+        daemon_sets: those that are not ours.
         server: address of its API server.
         may_label: whether whoever deploys may set a tenant's labels; asked only where a guard refuses them to others.
     """
@@ -117,6 +119,7 @@ class Live:
     claims: Mapping[str, str] = field(default_factory=dict)
     bound_claims: frozenset[str] = frozenset()
     storage_classes: Mapping[str, bool] = field(default_factory=dict)
+    daemon_sets: tuple[DaemonSet, ...] = ()
     server: str = ""
     may_label: bool = True
 
@@ -158,6 +161,7 @@ def read(kubectl: Kubectl, settings: Settings) -> Live:
         storage_classes={
             _name(item): _is_default(item) for item in objects if item["kind"] == "StorageClass"
         },
+        daemon_sets=daemon_sets.read(kubectl, settings.cluster),
         may_label=_may_label(kubectl) if guards and guards.action == "deny" else True,
     )
 

@@ -17,6 +17,7 @@ from components.cluster.ownership import foreign_objects
 from components.cluster.refusals import (
     label_right,
     namespaces,
+    other_agents,
     pod_security,
     priorities,
     public_key,
@@ -73,7 +74,7 @@ def check_or_exit(settings: Settings, cloud: "Cloud | None" = None) -> Preflight
     except SettingsError as error:
         pulumi.log.error(str(error))
         raise SystemExit(ALREADY_SHOWN) from None
-    for line in token_generations.warnings(settings, outputs):
+    for line in (*token_generations.warnings(settings, outputs), *other_agents.notes(settings, live)):
         pulumi.log.warn(line)
     return found
 
@@ -132,8 +133,8 @@ def check(
     if live is not None:
         mistakes += [*foreign_objects(settings, live, stack), *namespaces.mistakes(settings, live, stack)]
         mistakes += [*pod_security.mistakes(settings, live), *quotas.mistakes(settings, live)]
-        mistakes += [*label_right.mistakes(live)]
-        mistakes += [*storage_classes.mistakes(settings, live)]
+        mistakes += [*label_right.mistakes(live), *storage_classes.mistakes(settings, live)]
+        mistakes += [*other_agents.mistakes(settings, live)]
     if mistakes:
         raise SettingsError(mistakes, stack)
     return Preflight(
