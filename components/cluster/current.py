@@ -43,8 +43,7 @@ def _live_kubeconfig(settings: Settings, target: KubeconfigTarget) -> Live:
             [Mistake("cluster.target.path", f"there is no file {path}", hint)], pulumi.get_stack()
         )
     try:
-        kubectl = Kubectl(str(path), target.context)
-        return replace(cluster.read(kubectl, settings), server=kubectl.server())
+        return cluster.read(Kubectl(str(path), target.context), settings)
     except ClusterUnreachableError as error:
         if _NO_POLICIES in str(error):
             raise SettingsError([TOO_OLD], pulumi.get_stack()) from None
@@ -61,9 +60,7 @@ def _live_eks(
         return None, []
     try:
         with reading.reader(target, found) as kubectl:
-            live = replace(
-                cluster.read(kubectl, settings), identity=reading.identity_of(found), server=found.endpoint
-            )
+            live = replace(cluster.read(kubectl, settings), identity=reading.identity_of(found))
             in_cluster = reading.read(kubectl)
     except ClusterUnreachableError as error:
         command = " ".join(["aws", *aws_arguments(target, "eks", "get-token", "--cluster-name", found.name)])

@@ -161,6 +161,7 @@ def read(kubectl: Kubectl, settings: Settings) -> Live:
         storage_classes={
             _name(item): _is_default(item) for item in objects if item["kind"] == "StorageClass"
         },
+        server=kubectl.server(),
         daemon_sets=daemon_sets.read(kubectl, settings.cluster),
         may_label=_may_label(kubectl) if guards and guards.action == "deny" else True,
     )
