@@ -19,7 +19,6 @@ from components.cluster.eks import cli, reading
 from components.cluster.eks.cli import CliError
 from components.cluster.eks.facts import Caller
 from components.cluster.eks.reading import InCluster
-from components.cluster.kubectl import Kubectl
 from components.cluster.live import Live, LiveNamespace
 from components.settings.model import Settings
 from components.settings.tenant import pods_by_namespace
@@ -196,7 +195,6 @@ def _record(
         mock.patch.object(cli, "caller", side_effect=[caller]),
         mock.patch.object(reading, "read", return_value=in_cluster),
         mock.patch.object(cluster, "read", return_value=live),
-        mock.patch.object(Kubectl, "server", return_value="https://127.0.0.1:6443"),
         mock.patch.object(bcrypt, "hashpw", _hashed_once),
     ):
         recorder = record(
