@@ -57,11 +57,11 @@ def running(kube: Kube, app: str) -> int:
 
 
 @pytest.fixture
-def deployment(deploy: Callable[[Object], Deployment], kube: Kube) -> Deployment:
+def deployment(deploy: Callable[[Object], Deployment], clean: Kube) -> Deployment:
     """Nothing of ours yet, and an app with its two agents on each node."""
-    kube.apply(teams.namespace(TEAM), teams.deployment(TEAM), LOGS, EXPORTER)
+    clean.apply(teams.namespace(TEAM), teams.deployment(TEAM), LOGS, EXPORTER)
     for one in ("shop-alloy", "shop-node-exporter"):
-        kube.wait_for_pods(NODES, TEAM, f"app={one}")
+        clean.wait_for_pods(NODES, TEAM, f"app={one}")
     return deploy(SETTINGS)
 
 
