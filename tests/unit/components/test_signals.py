@@ -181,7 +181,7 @@ def test_a_namespaces_own_collector_may_read_it_exactly_where_the_node_agents_le
         assert '"api|off"' in text
 
 
-def test_the_overrides_of_loki_hold_the_tenants_whose_logs_are_on_and_no_others(
+def test_the_overrides_of_loki_hold_the_tenants_whose_logs_are_on_and_the_platform_and_no_others(
     recorded: Environment,
 ) -> None:
     found = [o for o in recorded.of("ConfigMap") if o.name == "loki-overrides"]
@@ -190,7 +190,7 @@ def test_the_overrides_of_loki_hold_the_tenants_whose_logs_are_on_and_no_others(
         return
     (text,) = found[0].inputs["data"].values()
     on = {name for name, tenant in recorded.settings.tenants.items() if tenant.logs != "off"}
-    assert set(yaml.safe_load(text)["overrides"]) == on
+    assert set(yaml.safe_load(text)["overrides"]) == {*on, names.PLATFORM_TENANT}
     for name in on:
         stated = yaml.safe_load(text)["overrides"][name]
         assert stated.get("retention_period") == recorded.settings.tenants[name].retention
