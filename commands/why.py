@@ -32,7 +32,7 @@ def explain(environment: str) -> tuple[int, str]:
 
     def ask(settings: Settings, kubectl: Kubectl) -> tuple[int, str]:
         found = findings(settings, take(kubectl, settings))
-        return (NOT_READY if any(not f.tenant for f in found) else READY), report(found, environment)
+        return (NOT_READY if any(f.fails for f in found) else READY), report(found, environment)
 
     return asked_of_cluster(environment, ask)
 

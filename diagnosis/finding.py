@@ -16,6 +16,7 @@ class Finding:
         reason: in the scheduler's, the admission's or the kubelet's own words.
         remedy: what to do.
         tenant: whether it is a tenant's, and so no fault of the deployment.
+        growth: whether it is about nodes that come and go, and so no fault of the deployment either.
     """
 
     subject: str
@@ -23,6 +24,12 @@ class Finding:
     reason: str
     remedy: str
     tenant: bool = False
+    growth: bool = False
+
+    @property
+    def fails(self) -> bool:
+        """Whether a deployment that leaves it has failed."""
+        return not (self.tenant or self.growth)
 
 
 _PODS_ON_NODE = "kubectl get pods -A -o wide --field-selector spec.nodeName={node}"

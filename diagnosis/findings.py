@@ -5,18 +5,19 @@ healthy.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from components import names
-from components.cluster import node_groups
-from components.cluster.placement import COMPUTE_TYPE_LABEL, OS_LABEL, for_node_agents
+from components.cluster import live_nodes
+from components.cluster.placement import for_node_agents
 from components.layer import parts
 from components.settings.model import Settings
 from components.taints import is_hard
 from components.tenant.signals import own_workloads
 from diagnosis.finding import Finding, remedy_for
+from diagnosis.groups import group_findings
 from diagnosis.pods import is_going, is_ready, node_of, reason_of
 from diagnosis.snapshot import REFUSED, Object, Snapshot, is_own, when
 
@@ -36,6 +37,7 @@ def findings(settings: Settings, snapshot: Snapshot) -> list[Finding]:
         remedy = "Deploy it: make up. What kept a deployment from it is in the engine's own message"
         return [Finding("The layer", "", "it is not deployed: its namespaces do not exist", remedy)]
     found = [
+        *group_findings(settings, [live_nodes.facts(node) for node in snapshot.nodes]),
         *(f for app in parts.node_agents(settings) for f in _agents(app, settings, snapshot)),
         *(
             f
@@ -48,18 +50,10 @@ def findings(settings: Settings, snapshot: Snapshot) -> list[Finding]:
     return [*dict.fromkeys(found), *dict.fromkeys(_tenants(snapshot))]
 
 
-def declared_nodes(settings: Settings, nodes: Iterator[Object] | list[Object]) -> dict[str, str]:
+def declared_nodes(settings: Settings, nodes: Iterable[Object]) -> dict[str, str]:
     """Group of each node that must have agents, by the node's name; Windows and Fargate nodes are left out."""
-    found: dict[str, str] = {}
-    for node in nodes:
-        labels = node["metadata"].get("labels") or {}
-        if labels.get(OS_LABEL) != "linux" or labels.get(COMPUTE_TYPE_LABEL) == "fargate":
-            continue
-        for name, group in settings.cluster.node_groups.items():
-            selector = node_groups.selector(name, group)
-            if labels.get(selector.key) in selector.values:
-                found[node["metadata"]["name"]] = name
-    return found
+    members = live_nodes.by_group(settings, [live_nodes.facts(node) for node in nodes])
+    return {node.name: name for name, found in members.items() for node in found}
 
 
 def _agents(app: str, settings: Settings, snapshot: Snapshot) -> Iterator[Finding]:

@@ -18,7 +18,8 @@ _COMMAND = re.compile(r"\bmake (up|destroy|preview|refresh|repair|drift|why)\b(?
 
 def report(found: Sequence[Finding], environment: str) -> str:
     """All findings, the layer's first; a line says so when there are none."""
-    ours, tenants = [f for f in found if not f.tenant], [f for f in found if f.tenant]
+    ours, tenants = [f for f in found if f.fails], [f for f in found if f.tenant]
+    nodes = [f for f in found if f.growth]
     blocks = [_block(finding, environment) for finding in ours]
     verb = "is" if len(ours) == 1 else "are"
     head = f"{len(ours)} of the layer's objects {verb} not ready:"
@@ -26,6 +27,9 @@ def report(found: Sequence[Finding], environment: str) -> str:
     if tenants:
         text += "\n\nRefused in tenants' namespaces (no fault of the deployment):\n\n"
         text += "\n\n".join(_block(finding, environment) for finding in tenants)
+    if nodes:
+        text += "\n\nNodes otherwise than declared (no fault of the deployment):\n\n"
+        text += "\n\n".join(_block(finding, environment) for finding in nodes)
     return text
 
 

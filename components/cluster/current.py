@@ -65,12 +65,7 @@ def _live_eks(
     except ClusterUnreachableError as error:
         command = " ".join(["aws", *aws_arguments(target, "eks", "get-token", "--cluster-name", found.name)])
         raise _unreadable(f"'{found.name}'", error, command) from None
-    differs = in_cluster_checks.mistakes(settings, target, in_cluster)
-    if target.existing:
-        return live, differs
-    for one in differs:  # of a cluster that is made here these are nodes that are being replaced
-        pulumi.log.warn(str(one))
-    return live, []
+    return live, in_cluster_checks.mistakes(settings, target, in_cluster)
 
 
 def _unreadable(which: str, error: Exception, command: str) -> SettingsError:

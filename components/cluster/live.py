@@ -11,6 +11,7 @@ from typing_extensions import override
 from components.cluster import daemon_sets, live_pods
 from components.cluster.daemon_sets import DaemonSet
 from components.cluster.kubectl import Kubectl
+from components.cluster.live_nodes import NodeFacts, facts
 from components.cluster.live_pods import PodCount
 from components.names import (
     COLLECTOR,
@@ -107,6 +108,7 @@ class Live:
         bound_claims: those of them that have their volume.
         storage_classes: each StorageClass, and whether it is a default.
         daemon_sets: those that are not ours.
+        nodes: all of them.
         server: address of its API server.
         may_label: whether whoever deploys may set a tenant's labels; asked only where a guard refuses them to others.
     """
@@ -120,6 +122,7 @@ class Live:
     bound_claims: frozenset[str] = frozenset()
     storage_classes: Mapping[str, bool] = field(default_factory=dict)
     daemon_sets: tuple[DaemonSet, ...] = ()
+    nodes: tuple[NodeFacts, ...] = ()
     server: str = ""
     may_label: bool = True
 
@@ -163,6 +166,7 @@ def read(kubectl: Kubectl, settings: Settings) -> Live:
         },
         server=kubectl.server(),
         daemon_sets=daemon_sets.read(kubectl, settings.cluster),
+        nodes=tuple(facts(item) for item in kubectl.objects("nodes")),
         may_label=_may_label(kubectl) if guards and guards.action == "deny" else True,
     )
 

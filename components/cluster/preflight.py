@@ -17,6 +17,7 @@ from components.cluster.ownership import foreign_objects
 from components.cluster.refusals import (
     label_right,
     namespaces,
+    nodes,
     other_agents,
     pod_security,
     priorities,
@@ -76,6 +77,8 @@ def check_or_exit(settings: Settings, cloud: "Cloud | None" = None) -> Preflight
         raise SystemExit(ALREADY_SHOWN) from None
     for line in (*token_generations.warnings(settings, outputs), *other_agents.notes(settings, live)):
         pulumi.log.warn(line)
+    for line in nodes.notes(settings, live.nodes) if live else ():
+        pulumi.log.warn(line)
     return found
 
 
@@ -102,6 +105,19 @@ def _of_aws(settings: Settings, cloud: "Cloud | None", stack: str) -> list[Mista
 
     saying.say(settings, on_eks, cloud)
     return checks.mistakes(settings, on_eks, cloud.facts, stack)
+
+
+def _of_cluster(settings: Settings, live: Live, stack: str) -> list[Mistake]:
+    return [
+        *nodes.mistakes(settings, live.nodes),
+        *foreign_objects(settings, live, stack),
+        *namespaces.mistakes(settings, live, stack),
+        *pod_security.mistakes(settings, live),
+        *quotas.mistakes(settings, live),
+        *label_right.mistakes(live),
+        *storage_classes.mistakes(settings, live),
+        *other_agents.mistakes(settings, live),
+    ]
 
 
 def check(
@@ -131,10 +147,7 @@ def check(
         *priorities.mistakes(settings, live),
     ]
     if live is not None:
-        mistakes += [*foreign_objects(settings, live, stack), *namespaces.mistakes(settings, live, stack)]
-        mistakes += [*pod_security.mistakes(settings, live), *quotas.mistakes(settings, live)]
-        mistakes += [*label_right.mistakes(live), *storage_classes.mistakes(settings, live)]
-        mistakes += [*other_agents.mistakes(settings, live)]
+        mistakes += _of_cluster(settings, live, stack)
     if mistakes:
         raise SettingsError(mistakes, stack)
     return Preflight(

@@ -29,8 +29,12 @@ TENANTS: dict[str, dict[str, Any]] = {
     "another": {"pods": 10},
     "collected": {"pods": 10, "logs": "api"},
     "mild": {"pods": 10},
+    "crowded": {"pods": 1, "dashboards": False},
 }
-SETTINGS = changed(shipped(), ("layer.metrics", "off"), ("tenants", TENANTS))
+GHOST = {"instanceTypes": ["t3.large"], "nodes": 2}
+SETTINGS = changed(
+    shipped(), ("layer.metrics", "off"), ("tenants", TENANTS), ("cluster.nodeGroups.ghost", GHOST)
+)
 
 
 def foreign_objects() -> list[Object]:
@@ -39,11 +43,12 @@ def foreign_objects() -> list[Object]:
     account = {"name": names.COLLECTOR, "namespace": "collected"}
     return [
         manifests.namespace(names.LAYER_NAMESPACE),
-        *(manifests.namespace(name) for name in ("quota", "existing", "risky", "collected")),
+        *(manifests.namespace(name) for name in ("quota", "existing", "risky", "collected", "crowded")),
         manifests.namespace("another", **{names.OWNER_LABEL: "prod"}),
         manifests.namespace("mild", **{names.POD_SECURITY_LABEL: "baseline"}),
         teams.deployment(names.LAYER_NAMESPACE),
         teams.deployment("existing"),
+        teams.deployment("crowded"),
         {"apiVersion": RBAC, "kind": "ClusterRole", "metadata": {"name": names.ALLOY_ROLE}, "rules": []},
         {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": quota, "spec": {"hard": {"pods": "3"}}},
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account},
@@ -77,7 +82,7 @@ def refusal(
     kube = clean_module
     kube.apply(*foreign_objects())
     kube.wait_for_pods(2, "risky")
-    for name in ("existing", names.LAYER_NAMESPACE):
+    for name in ("existing", "crowded", names.LAYER_NAMESPACE):
         kube.wait_for_pods(teams.REPLICAS, name)
     deployment = deploy(SETTINGS)
     before = settled(kube)
@@ -165,6 +170,22 @@ def test_a_weaker_level_of_somebody_else_is_not_raised(refusal: Refusal) -> None
         refusal,
         "tenants.mild.podSecurity: is restricted, but somebody else made namespace 'mild' enforce baseline",
         "Write `podSecurity: baseline` (theirs stays)",
+    )
+
+
+def test_a_quota_below_the_pods_that_run_is_refused_with_their_number(refusal: Refusal) -> None:
+    expect(
+        refusal,
+        f"tenants.crowded.pods: is a quota of 1, but namespace 'crowded' has {teams.REPLICAS} pods that have not ended",
+        f"Write {teams.REPLICAS} or more",
+    )
+
+
+def test_a_node_group_that_no_node_belongs_to_is_refused(refusal: Refusal) -> None:
+    expect(
+        refusal,
+        "cluster.nodeGroups.ghost: has 2 nodes at least, but no Linux node has its label",
+        "eks.amazonaws.com/nodegroup=ghost",
     )
 
 

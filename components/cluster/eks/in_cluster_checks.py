@@ -1,32 +1,25 @@
-"""What the cluster says against what is declared: VPC CNI, policies, drivers, and what nodes really got. Pure."""
+"""What the cluster says against what is declared: VPC CNI, policies and drivers. Pure."""
 
 from collections.abc import Iterator
 
-from components.cluster import node_groups, pod_slots, storage_classes
-from components.cluster.eks.reading import EBS_DRIVER, InCluster, NodeFacts
+from components.cluster import pod_slots, storage_classes
+from components.cluster.eks.reading import EBS_DRIVER, InCluster
 from components.settings.eks import EksTarget
 from components.settings.mistakes import Mistake
 from components.settings.model import LogStore, NodeGroup, S3Store, Settings
-from components.taints import HARD_EFFECTS
 
 PREFIXES, CUSTOM = "ENABLE_PREFIX_DELEGATION", "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG"
-# Kubernetes itself sets them for a time, and its own controller gives DaemonSets their tolerations.
-TRANSIENT = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
-# What makes way for others: a node that is being replaced.
-GOING = ("karpenter.sh/disrupted", "ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler")
-SHOWN = 3
 
 
 def mistakes(settings: Settings, target: EksTarget, found: InCluster) -> list[Mistake]:
-    """Everything that is otherwise than declared; of a cluster that is made here only what its nodes have."""
+    """Everything that is otherwise than declared; a cluster that is made here is as this program makes it."""
     if target.create:
-        return list(_nodes(settings, found))
+        return []
     return [
         *_cni(settings, found),
         *_policies(settings, found),
         *_identity_agent(settings, target, found),
         *_volume_driver(settings, target, found),
-        *_nodes(settings, found),
     ]
 
 
@@ -94,35 +87,3 @@ def _volume_driver(settings: Settings, target: EksTarget, found: InCluster) -> I
             f"{EBS_DRIVER}) for the class that is made then, so the stores' volumes would stay Pending",
             "Install the add-on aws-ebs-csi-driver with a role for it, or name a StorageClass of another driver",
         )
-
-
-def _nodes(settings: Settings, found: InCluster) -> Iterator[Mistake]:
-    for name, group in settings.cluster.node_groups.items():
-        selector = node_groups.selector(name, group)
-        nodes = [node for node in found.nodes if node.labels.get(selector.key) in selector.values]
-        wanted = node_groups.max_pods(group)
-        few = [node for node in nodes if 0 < node.max_pods < wanted]
-        if few:
-            yield Mistake(
-                f"cluster.nodeGroups.{name}",
-                f"counts {wanted} pods per node, but {_named(few)} takes {min(node.max_pods for node in few)}: a node "
-                "keeps the max-pods that it started with",
-                "Replace the nodes (docs/runbooks/node-replacement.md), or state what they have by maxPods",
-            )
-        declared = {(t.key, t.value, t.effect) for t in (*group.taints, *group.startup_taints)}
-        for taint in sorted({t for node in nodes for t in node.taints if _keeps_agents_out(t)} - declared):
-            yield Mistake(
-                f"cluster.nodeGroups.{name}.taints",
-                f"lack {taint[0]}={taint[1]}:{taint[2]}, which {_named([n for n in nodes if taint in n.taints])} has "
-                "and no agent tolerates",
-                f"Add {{key: {taint[0]}, value: '{taint[1]}', effect: {taint[2]}}}, or take it off the node",
-            )
-
-
-def _keeps_agents_out(taint: tuple[str, str, str]) -> bool:
-    return taint[2] in HARD_EFFECTS and not taint[0].startswith(TRANSIENT) and taint[0] not in GOING
-
-
-def _named(nodes: list[NodeFacts]) -> str:
-    names = ", ".join(node.name for node in nodes[:SHOWN])
-    return f"node {names}" + (f" and {len(nodes) - SHOWN} more" if len(nodes) > SHOWN else "")

@@ -23,29 +23,16 @@ ENFORCES = "--enable-network-policy=true"
 
 
 @dataclass(frozen=True)
-class NodeFacts:
-    """A node."""
-
-    name: str
-    labels: Mapping[str, str]
-    max_pods: int
-    taints: frozenset[tuple[str, str, str]]
-    """Key, value and effect."""
-
-
-@dataclass(frozen=True)
 class InCluster:
     """What only the cluster itself knows.
 
     Attributes:
-        nodes: all of them.
         cni: variables of the VPC CNI; None where it is not there.
         enforces: whether its network policy agent is on.
         identity_agent: whether the EKS Pod Identity agent is there.
         ebs_driver: whether the EBS CSI driver is there.
     """
 
-    nodes: tuple[NodeFacts, ...] = ()
     cni: Mapping[str, str] | None = None
     enforces: bool = False
     identity_agent: bool = False
@@ -53,7 +40,7 @@ class InCluster:
 
 
 def read(kubectl: Kubectl) -> InCluster:
-    """Reads nodes, and DaemonSets of the cluster's own.
+    """Reads DaemonSets of the cluster's own.
 
     Raises:
         ClusterUnreachableError: if the cluster does not answer.
@@ -62,7 +49,6 @@ def read(kubectl: Kubectl) -> InCluster:
     containers = _containers(sets[CNI]) if CNI in sets else {}
     variables = containers.get(CNI, {}).get("env") or []
     return InCluster(
-        nodes=tuple(_node(item) for item in kubectl.objects("nodes")),
         cni={v["name"]: str(v.get("value", "")) for v in variables} if CNI in sets else None,
         enforces=ENFORCES in (containers.get(NODE_AGENT, {}).get("args") or []),
         identity_agent=IDENTITY_AGENT in sets,
@@ -72,16 +58,6 @@ def read(kubectl: Kubectl) -> InCluster:
 
 def _containers(item: Mapping[str, Any]) -> dict[str, Any]:
     return {c["name"]: c for c in item["spec"]["template"]["spec"]["containers"]}
-
-
-def _node(item: Mapping[str, Any]) -> NodeFacts:
-    taints = item.get("spec", {}).get("taints") or []
-    return NodeFacts(
-        name=str(item["metadata"]["name"]),
-        labels=item["metadata"].get("labels") or {},
-        max_pods=int(item.get("status", {}).get("capacity", {}).get("pods", 0)),
-        taints=frozenset((t["key"], t.get("value", ""), t["effect"]) for t in taints),
-    )
 
 
 @contextmanager

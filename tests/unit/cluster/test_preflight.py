@@ -11,6 +11,7 @@ from components.cluster.refusals.target import RENDERED
 from components.cluster.refusals.volumes import volumes
 from components.settings.mistakes import SettingsError
 from tests.support.environments import INCIDENT, changed, parsed
+from tests.support.nodes import as_declared
 
 ON_CLUSTER = changed(INCIDENT, ("cluster.target", {"kind": "kubeconfig", "path": "k", "context": "c"}))
 NAMESPACES = ("shop", "billing", "search", "mail-in", "mail-out", "wiki")
@@ -22,9 +23,10 @@ DEPLOYED = {
 
 
 def live(namespaces: dict[str, LiveNamespace] | None = None, **more: Any) -> Live:
-    """A cluster with a default StorageClass where the tenants' namespaces exist and nothing of ours, with changes."""
+    """A cluster with the declared nodes, a default StorageClass, the tenants' namespaces and nothing of ours."""
     found = {**{name: LiveNamespace() for name in NAMESPACES}, **(namespaces or {})}
-    return Live(identity=UID, namespaces=found, **{"storage_classes": {"gp3": True}, **more})
+    usual = {"storage_classes": {"gp3": True}, "nodes": as_declared(parsed(INCIDENT))}
+    return Live(identity=UID, namespaces=found, **{**usual, **more})
 
 
 def checked(

@@ -24,6 +24,7 @@ from components.settings.model import Settings
 from components.settings.tenant import pods_by_namespace
 from tests.support.environments import INCIDENT, KEY, PROJECT, changed, config, parsed, secret_keys
 from tests.support.mocks import KUBERNETES, Answer, Inputs, Recorder, Registered, record
+from tests.support.nodes import as_declared
 from tests.unit.components import aws
 
 ROOT = Path(__file__).parents[3]
@@ -233,7 +234,7 @@ def _main() -> None:
 
 
 def empty_cluster(raw: Raw, **namespaces: LiveNamespace) -> Live:
-    """A cluster with a default StorageClass and the namespaces to adopt, in which nothing of ours is deployed."""
+    """The declared nodes, a default StorageClass and the namespaces to adopt, with nothing of ours deployed."""
     adopted = {
         namespace: LiveNamespace()
         for name, tenant in parsed(raw, STACK).tenants.items()
@@ -241,7 +242,10 @@ def empty_cluster(raw: Raw, **namespaces: LiveNamespace) -> Live:
         if tenant.namespace == "adopt"
     }
     return Live(
-        identity="uid-of-kube-system", namespaces={**adopted, **namespaces}, storage_classes={"gp3": True}
+        identity="uid-of-kube-system",
+        namespaces={**adopted, **namespaces},
+        storage_classes={"gp3": True},
+        nodes=as_declared(parsed(raw, STACK)),
     )
 
 

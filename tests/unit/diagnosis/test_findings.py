@@ -24,7 +24,9 @@ GROUPS = {"web": 5, "workers": 9, "batch": 1}
 
 def node(name: str, group: str, *taints: dict[str, str], **labels: str) -> dict[str, Any]:
     own = {"kubernetes.io/os": "linux", "eks.amazonaws.com/nodegroup": group}
-    return {"metadata": {"name": name, "labels": {**own, **labels}}, "spec": {"taints": list(taints)}}
+    ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+    metadata = {"name": name, "labels": {**own, **labels}}
+    return {"metadata": metadata, "spec": {"taints": list(taints)}, "status": ready}
 
 
 BATCH = {"key": "dedicated", "value": "batch", "effect": "NoSchedule"}

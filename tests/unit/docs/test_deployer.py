@@ -149,7 +149,7 @@ def test_secrets_are_read_in_the_layers_namespaces_and_listed_where_the_role_for
 
 def test_whoever_reads_a_cluster_may_ask_for_what_preflight_asks() -> None:
     listed = {r for rule in ROLES[NAME] if "list" in rule["verbs"] for r in rule.get("resources", [])}
-    assert set(CLUSTER_SCOPED.split(",")) <= listed
+    assert {"nodes", "pods", "namespaces", "resourcequotas", *CLUSTER_SCOPED.split(",")} <= listed
     groups = {"deployments": "apps", "ingresses": "networking.k8s.io"}
     for name, kinds in NAMED.items():
         for kind in kinds.split(","):

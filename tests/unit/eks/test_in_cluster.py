@@ -10,14 +10,13 @@ import pytest
 from typing_extensions import override
 
 from components.cluster.eks import cli, in_cluster_checks, reading
-from components.cluster.eks.reading import EksKubectl, InCluster, NodeFacts
+from components.cluster.eks.reading import EksKubectl, InCluster
 from components.cluster.kubectl import Answer, ClusterUnreachableError, Kubectl
 from components.settings.eks import EksTarget
 from tests.support.environments import INCIDENT, changed, parsed
 from tests.unit.components import aws
 
 BASE = changed(INCIDENT, ("cluster.target", aws.EXISTING))
-WEB = NodeFacts("web-1", {"eks.amazonaws.com/nodegroup": "web"}, 35, frozenset())
 G = "cluster.nodeGroups"
 
 
@@ -40,7 +39,7 @@ def daemonset(name: str, containers: Mapping[str, Mapping[str, Any]]) -> dict[st
     return {"metadata": {"name": name}, "spec": {"template": {"spec": {"containers": listed}}}}
 
 
-def test_what_matters_is_read_from_nodes_and_daemonsets() -> None:
+def test_what_matters_is_read_from_daemonsets() -> None:
     cni = daemonset(
         "aws-node",
         {
@@ -50,22 +49,16 @@ def test_what_matters_is_read_from_nodes_and_daemonsets() -> None:
             "aws-eks-nodeagent": {"args": ["--enable-network-policy=true"]},
         },
     )
-    node = {
-        "metadata": {"name": "a", "labels": {"x": "y"}},
-        "spec": {"taints": [{"key": "k", "effect": "NoSchedule"}]},
-        "status": {"capacity": {"pods": "35"}},
-    }
     others = [daemonset(name, {}) for name in ("eks-pod-identity-agent", "ebs-csi-node")]
-    found = reading.read(Recorded("", "", {"daemonsets": [cni, *others], "nodes": [node]}))
+    found = reading.read(Recorded("", "", {"daemonsets": [cni, *others]}))
     assert found.cni == {"ENABLE_PREFIX_DELEGATION": "true", "MY_NODE_NAME": ""}
     assert found.enforces
     assert found.identity_agent
     assert found.ebs_driver
-    assert found.nodes == (NodeFacts("a", {"x": "y"}, 35, frozenset({("k", "", "NoSchedule")})),)
 
 
 def test_a_cluster_without_them_is_read_too() -> None:
-    assert reading.read(Recorded("", "", {"daemonsets": [], "nodes": []})) == InCluster()
+    assert reading.read(Recorded("", "", {"daemonsets": []})) == InCluster()
 
 
 def differs(found: InCluster, *changes: tuple[str, Any]) -> dict[str, str]:
@@ -76,7 +69,7 @@ def differs(found: InCluster, *changes: tuple[str, Any]) -> dict[str, str]:
 
 
 def test_what_is_as_declared_is_no_mistake() -> None:
-    assert differs(replace(aws.IN_CLUSTER, nodes=(WEB, replace(WEB, max_pods=110)))) == {}
+    assert differs(aws.IN_CLUSTER) == {}
 
 
 S3 = ("layer.logs", {"store": {**aws.S3, "madeBy": "others"}})
@@ -117,18 +110,6 @@ WRONG: dict[str, tuple[InCluster, list[tuple[str, Any]], set[str], str]] = {
         {"cluster.target.identity"},
         "Loki would get no rights",
     ),
-    "fewer pods than counted": (
-        replace(aws.IN_CLUSTER, nodes=(replace(WEB, max_pods=17),)),
-        [],
-        {f"{G}.web"},
-        "node web-1 takes 17",
-    ),
-    "a taint on a node": (
-        replace(aws.IN_CLUSTER, nodes=(replace(WEB, taints=frozenset({("gpu", "yes", "NoSchedule")})),)),
-        [],
-        {f"{G}.web.taints"},
-        "no agent tolerates",
-    ),
 }
 
 
@@ -145,20 +126,8 @@ def test_policies_that_nothing_enforces_can_be_accepted() -> None:
     assert differs(off, ("cluster.networkPolicies", "notEnforced")) == {}
 
 
-@pytest.mark.parametrize(
-    "taint",
-    [
-        ("node.kubernetes.io/not-ready", "", "NoExecute"),
-        ("karpenter.sh/disrupted", "", "NoSchedule"),
-        ("soft", "", "PreferNoSchedule"),
-    ],
-)
-def test_taints_that_come_and_go_are_no_mistake(taint: tuple[str, str, str]) -> None:
-    assert differs(replace(aws.IN_CLUSTER, nodes=(replace(WEB, taints=frozenset({taint})),))) == {}
-
-
 def test_a_group_that_was_made_before_prefixes_is_no_mistake() -> None:
-    assert differs(replace(aws.IN_CLUSTER, cni={"ENABLE_PREFIX_DELEGATION": "true"}, nodes=(WEB,))) == {}
+    assert differs(replace(aws.IN_CLUSTER, cni={"ENABLE_PREFIX_DELEGATION": "true"})) == {}
 
 
 def test_with_a_class_of_the_clusters_own_its_driver_is_not_looked_for() -> None:

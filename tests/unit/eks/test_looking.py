@@ -8,11 +8,11 @@ import pulumi
 import pytest
 
 from components.cluster.eks.cli import CliError
-from components.cluster.eks.reading import NodeFacts
+from components.cluster.live_nodes import NodeFacts
 from tests.support.environments import INCIDENT, changed
 from tests.support.mocks import Inputs, RefusedCall
 from tests.unit.components import aws
-from tests.unit.components.environments import Environment, environment
+from tests.unit.components.environments import Environment, empty_cluster, environment
 
 BASE = aws.MADE_HERE
 EXISTING = changed(INCIDENT, ("cluster.target", aws.EXISTING))
@@ -117,12 +117,20 @@ def test_what_aws_does_not_tell_is_told_with_everything_else() -> None:
 
 
 def test_what_only_the_cluster_knows_is_refused_where_others_made_it_and_told_where_we_did() -> None:
-    small = NodeFacts("web-1", {"eks.amazonaws.com/nodegroup": "web"}, 29, frozenset())
-    found = replace(aws.IN_CLUSTER, nodes=(small,))
-    assert "node web-1 takes 29" in refusal(EXISTING, answers=THERE, in_cluster=found)
+    found = replace(aws.IN_CLUSTER, enforces=False)
+    there, made = (empty_cluster(raw) for raw in (EXISTING, BASE))
+    small = NodeFacts("web-0", there.nodes[0].labels, 29)
+    told = refusal(
+        EXISTING, answers=THERE, in_cluster=found, live=replace(there, nodes=(small, *there.nodes[1:]))
+    )
+    assert "node web-0 takes 29" in told
+    assert "cluster.networkPolicies" in told
     cluster = {"type": "aws:eks/cluster:Cluster", "outputs": OWN}
-    recorded = environment(BASE, answers=THERE, in_cluster=found, state={"urn": cluster})
-    assert any("node web-1 takes 29" in text for text in recorded.recorder.warnings)
+    nodes = (small, *made.nodes[1:])
+    recorded = environment(
+        BASE, answers=THERE, in_cluster=found, state={"urn": cluster}, live=replace(made, nodes=nodes)
+    )
+    assert any("node web-0 takes 29" in text for text in recorded.recorder.warnings)
 
 
 def test_versions_and_addresses_are_shown() -> None:
