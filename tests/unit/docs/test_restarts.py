@@ -10,7 +10,8 @@ from tests.support.environments import changed
 from tests.unit.components.environments import KUBECONFIG, Environment, Raw, dev, environment
 
 Change = tuple[str, Any]
-BASE = changed(dev(), ("cluster.target", KUBECONFIG))
+# One tenant has a collector, which no other row of the settings as shipped has.
+BASE = changed(dev(), ("cluster.target", KUBECONFIG), ("tenants.fargate", {"pods": 5, "logs": "api"}))
 GPU = {"instanceTypes": ["g5.xlarge"], "nodes": 1}
 # By the first cell of a row: the changes that it speaks of, each by itself.
 CHANGES: dict[str, list[Change]] = {
@@ -28,8 +29,16 @@ CHANGES: dict[str, list[Change]] = {
         ("tenants.shop.logs", "off"),
         ("tenants.shop.metrics", False),
     ],
-    "`tenants.<tenant>.runsOn`": [("tenants.shop.runsOn", ["web"])],
-    "`tenants.<tenant>.tokenGeneration`": [("tenants.shop.tokenGeneration", 2)],
+    "`tenants.<tenant>.runsOn`": [("tenants.fargate.runsOn", ["web"])],
+    "`tenants.<tenant>.tokenGeneration`": [
+        ("tenants.shop.tokenGeneration", 2),
+        ("tenants.fargate.tokenGeneration", 2),
+    ],
+    "`tenants.<tenant>.podSecurity`, `tenants.<tenant>.priorityClasses`, `tenants.<tenant>.labels`": [
+        ("tenants.shop.podSecurity", "baseline"),
+        ("tenants.shop.priorityClasses", ["team.high"]),
+        ("tenants.shop.labels", {"example.com/cost-centre": "42"}),
+    ],
     "`tenants.<tenant>.dashboards`": [("tenants.shop.dashboards", {"host": "shop.example.com"})],
     "`layer.metrics.retention`, `layer.metrics.samplesPerTarget`": [
         ("layer.metrics.retention", "20d"),
@@ -49,6 +58,7 @@ CHANGES: dict[str, list[Change]] = {
     "`layer.runsOn`": [("layer.runsOn", ["web"])],
     "`layer.agents.preempt`": [("layer.agents", {"preempt": False})],
     "`layer.agents.maxUnavailable`": [("layer.agents", {"maxUnavailable": 3})],
+    "`layer.imageRegistry`": [("layer.imageRegistry", "registry.example.com/mirror")],
     "`layer.protection`": [("layer.protection", True)],
     "`cluster.name`": [("cluster.name", "other")],
     "`cluster.nodeGroups.<group>.nodes`, `cluster.nodeGroups.<group>.instanceTypes`": [
@@ -62,6 +72,16 @@ CHANGES: dict[str, list[Change]] = {
     ],
     "`cluster.nodeGroups.<group>.taints`": [
         ("cluster.nodeGroups.batch.taints", [{"key": "other", "effect": "NoSchedule"}])
+    ],
+    "`cluster.nodeGroups.<group>.startupTaints`, `cluster.nodeGroups.<group>.selector`": [
+        (
+            "cluster.nodeGroups.web.startupTaints",
+            [{"key": "node.cilium.io/agent-not-ready", "effect": "NoExecute"}],
+        ),
+        (
+            "cluster.nodeGroups.batch.selector",
+            {"key": "eks.amazonaws.com/nodegroup", "values": ["batch-2026"]},
+        ),
     ],
     "`gatewayKey`": [("gatewayKey", "another-key-of-at-least-32-bytes!")],
 }
