@@ -92,9 +92,9 @@ def refusal(environment: str, where: str) -> CommandError:
         f"Pulumi.{environment}.yaml is encrypted with the public passphrase of this repository's examples, and its "
         f"target is {where}: everybody who reads the repository has the key of all tokens. Nothing was done. Make an "
         "environment of its own (docs/operations.md, Production), or give this one a passphrase and a key of its own:\n"
-        "  head -c 32 /dev/urandom | base64 > passphrase      # keep it, and not in the repository\n"
-        f"  make preview ENV={environment}\n"
-        f"  {pulumi}'stack change-secrets-provider passphrase' < passphrase\n"
-        "  export PULUMI_CONFIG_PASSPHRASE_FILE=$PWD/passphrase\n"
+        "  (umask 077; openssl rand -hex 32 > ~/passphrase)      # keep it, and not in the repository\n"
+        f"  {pulumi}'stack select --create'\n"
+        f"  {pulumi}'stack change-secrets-provider passphrase' < ~/passphrase\n"
+        "  export PULUMI_CONFIG_PASSPHRASE_FILE=~/passphrase\n"
         f"  openssl rand -hex 32 | {pulumi}'config set --secret gatewayKey'"
     )

@@ -11,6 +11,7 @@ from components.grafana import sources
 from components.grafana.sources import LOGS, METRICS
 from tests.services.gateway import samples
 from tests.services.gateway.stack import Gateway, World, bearer, token, whole
+from tests.services.test_alert_rules import RULES
 from tests.unit.grafana.rendered import dashboards, expressions
 
 AT = f"time={samples.LAST}"
@@ -74,3 +75,15 @@ def test_what_a_central_grafana_is_given_opens_the_gateway(gateway: Gateway) -> 
         header = f"{name}: {source['secureJsonData']['httpHeaderValue1']}"
         path = f"/api/v1/query?{AT}&query=1%2B1" if source["type"] == "prometheus" else "/loki/api/v1/labels"
         assert gateway.ask(path, header).status == 200
+
+
+@pytest.mark.parametrize("rule", RULES, ids=[rule["alert"] for rule in RULES])
+def test_the_expressions_for_an_evaluator_elsewhere_are_answered_to_the_platform(
+    gateway: Gateway, rule: dict[str, str]
+) -> None:
+    """By GET, and without naming a tenant: docs/alerting.md."""
+    path = f"/api/v1/query?{AT}&query={quote_plus(rule['expr'])}"
+    answer = gateway.ask(path, bearer("", "platform"))
+    assert answer.status == 200, answer.body
+    assert json.loads(whole(answer))["status"] == "success"
+    assert gateway.ask(path).status == 401
