@@ -4,10 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.cluster import node_groups
 from components.cluster.kubectl import Kubectl
 from components.names import NODE_EXPORTER_PORT, OWNER_LABEL
-from components.settings.model import Cluster
 
 
 @dataclass(frozen=True, order=True)
@@ -19,7 +17,7 @@ class DaemonSet:
         name: its name.
         nodes: on how many nodes it wants a pod.
         priority_class: of its pods; empty for the cluster's default.
-        port_on: declared nodes on which its pods hold node-exporter's port of the node.
+        port_on: nodes on which its pods hold node-exporter's port of the node.
     """
 
     namespace: str
@@ -34,8 +32,8 @@ class DaemonSet:
         return f"{self.namespace}/{self.name}"
 
 
-def read(kubectl: Kubectl, cluster: Cluster) -> tuple[DaemonSet, ...]:
-    """All of them; nodes and pods are read only where one takes the port.
+def read(kubectl: Kubectl) -> tuple[DaemonSet, ...]:
+    """All of them; pods are read only where one takes the port.
 
     Raises:
         ClusterUnreachableError: if the cluster does not answer.
@@ -46,8 +44,7 @@ def read(kubectl: Kubectl, cluster: Cluster) -> tuple[DaemonSet, ...]:
         if OWNER_LABEL not in (item["metadata"].get("labels") or {})
     ]
     holders = [item for item in items if takes_port(item["spec"]["template"]["spec"], NODE_EXPORTER_PORT)]
-    declared = _declared(kubectl.objects("nodes"), cluster) if holders else frozenset()
-    on = {item["metadata"]["uid"]: _nodes_of(kubectl, item) & declared for item in holders}
+    on = {item["metadata"]["uid"]: _nodes_of(kubectl, item) for item in holders}
     return tuple(sorted(_facts(item, on.get(item["metadata"]["uid"], frozenset())) for item in items))
 
 
@@ -77,15 +74,6 @@ def _host_ports(pod: Mapping[str, Any], container: Mapping[str, Any]) -> Iterato
     for port in container.get("ports") or []:
         if port.get("protocol", "TCP") == "TCP":
             yield port.get("hostPort") or (port["containerPort"] if pod.get("hostNetwork") else 0)
-
-
-def _declared(nodes: list[dict[str, Any]], cluster: Cluster) -> frozenset[str]:
-    wanted = [node_groups.selector(name, group) for name, group in cluster.node_groups.items()]
-    return frozenset(
-        node["metadata"]["name"]
-        for node in nodes
-        if any((node["metadata"].get("labels") or {}).get(one.key) in one.values for one in wanted)
-    )
 
 
 def _nodes_of(kubectl: Kubectl, item: Mapping[str, Any]) -> frozenset[str]:

@@ -165,7 +165,7 @@ def read(kubectl: Kubectl, settings: Settings) -> Live:
             _name(item): _is_default(item) for item in objects if item["kind"] == "StorageClass"
         },
         server=kubectl.server(),
-        daemon_sets=daemon_sets.read(kubectl, settings.cluster),
+        daemon_sets=daemon_sets.read(kubectl),
         nodes=tuple(facts(item) for item in kubectl.objects("nodes")),
         may_label=_may_label(kubectl) if guards and guards.action == "deny" else True,
     )

@@ -10,6 +10,8 @@ import pytest
 import yaml
 
 from commands.engine import PULUMI
+from components.cluster import node_groups
+from components.cluster.live import CLUSTER_SCOPED
 from tests.support.engine import Change, Done, Manifest, Stack, config_maps, named
 from tests.unit.components.environments import EXISTING
 
@@ -121,12 +123,25 @@ def stand_in_for_kubectl(stack: Stack, server: str) -> str:
     tenants = stack.settings["tenants"].items()
     namespaces = [n for name, tenant in tenants for n in tenant.get("namespaces", [name])]
     items = [{"metadata": {"name": name, "uid": name}} for name in ("kube-system", *namespaces)]
+    default = {"storageclass.kubernetes.io/is-default-class": "true"}
+    nodes = [
+        {
+            "metadata": {
+                "name": group,
+                "labels": {"kubernetes.io/os": "linux", node_groups.LABELS["managed"]: group},
+            }
+        }
+        for group in stack.settings["cluster"]["nodeGroups"]
+    ]
+    classes = [{"kind": "StorageClass", "metadata": {"name": "gp3", "annotations": default}}]
     program = stack.folder / "bin" / "kubectl"
     program.parent.mkdir()
     program.write_text(
         f"#!{sys.executable}\nimport json, sys\n"
         f"if 'config' in sys.argv:\n    sys.exit(print({server!r}))\n"
-        f"print(json.dumps({{'items': {items!r} if 'namespaces' in sys.argv else []}}))\n"
+        f"answers = {{'namespaces': {items!r}, 'nodes': {nodes!r}, {CLUSTER_SCOPED!r}: {classes!r}}}\n"
+        "asked = dict(zip(sys.argv, sys.argv[1:])).get('get')\n"
+        "print(json.dumps({'items': answers.get(asked, [])}))\n"
     )
     program.chmod(0o755)
     return os.pathsep.join([str(program.parent), str(PULUMI.parent), os.environ["PATH"]])

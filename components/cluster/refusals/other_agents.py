@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from components import names
 from components.cluster.daemon_sets import DaemonSet
 from components.cluster.live import Live
+from components.cluster.live_nodes import by_group
 from components.cluster.refusals.priorities import PRIORITIES
 from components.layer import parts
 from components.settings.mistakes import Mistake
@@ -17,12 +18,12 @@ _SHOWN = 5
 
 def mistakes(settings: Settings, live: Live) -> Iterator[Mistake]:
     """An exporter that holds the port and that ours may not displace: ours would stay Pending on these nodes."""
-    for one in _with_port(settings, live):
+    for one, on in _with_port(settings, live):
         if not _displaced(one, settings, live):
             yield Mistake(
                 "layer.hostMetrics",
                 f"is node-exporter, and DaemonSet {one.title} holds its port {names.NODE_EXPORTER_PORT} on "
-                f"{_nodes(one.port_on)}, with pods that ours may not displace: ours would stay Pending there",
+                f"{_nodes(on)}, with pods that ours may not displace: ours would stay Pending there",
                 "Remove that DaemonSet first, or keep it and write "
                 f"`hostMetrics: {{kind: existing, ...}}` ({PAGE})",
             )
@@ -40,19 +41,23 @@ def notes(settings: Settings, live: Live | None) -> Iterator[str]:
             f"Namespaces of tenants hold {_count(theirs)} that the layer neither needs nor removes: {_listed(theirs)}. "
             f"What of it collects goes on beside the layer's agents, on slots that the budget has not counted: {PAGE}"
         )
-    for one in _with_port(settings, live):
+    for one, on in _with_port(settings, live):
         if _displaced(one, settings, live):
             yield (
-                f"DaemonSet {one.title} holds port {names.NODE_EXPORTER_PORT} on {_nodes(one.port_on)}. The layer's "
+                f"DaemonSet {one.title} holds port {names.NODE_EXPORTER_PORT} on {_nodes(on)}. The layer's "
                 "node-exporter has the higher priority and displaces its pods, which stay Pending then: remove it, or "
                 f"keep it by layer.hostMetrics ({PAGE})"
             )
 
 
-def _with_port(settings: Settings, live: Live) -> list[DaemonSet]:
+def _with_port(settings: Settings, live: Live) -> Iterator[tuple[DaemonSet, list[str]]]:
+    """Those that hold the port where ours wants it, and the nodes."""
     if names.NODE_EXPORTER not in parts.node_agents(settings):
-        return []
-    return [one for one in live.daemon_sets if one.port_on]
+        return
+    declared = {node.name for nodes in by_group(settings, live.nodes).values() for node in nodes}
+    for one in live.daemon_sets:
+        if on := [node for node in one.port_on if node in declared]:
+            yield one, on
 
 
 def _displaced(one: DaemonSet, settings: Settings, live: Live) -> bool:

@@ -9,11 +9,11 @@ from typing_extensions import override
 from components.cluster.daemon_sets import DaemonSet, read, takes_port
 from components.cluster.kubectl import Kubectl
 from components.cluster.live import Live
+from components.cluster.live_nodes import NodeFacts
 from components.cluster.refusals.other_agents import mistakes, notes
 from tests.support.environments import INCIDENT, changed, parsed
 
 SETTINGS = parsed(INCIDENT)
-ON = ("web-0", "web-1")
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,6 @@ def pod(owner: str, node: str) -> dict[str, Any]:
     return {"metadata": {"ownerReferences": [{"uid": owner}]}, "spec": {"nodeName": node} if node else {}}
 
 
-def node(name: str, **labels: str) -> dict[str, Any]:
-    return {"metadata": {"name": name, "labels": labels}}
-
-
 # --- what is read ----------------------------------------------------------------------------------------------------
 
 
@@ -76,7 +72,7 @@ def test_a_port_of_the_node_is_a_host_port_or_any_port_in_the_nodes_network(
     assert takes_port(spec, 9100) == taken
 
 
-def test_read_are_others_daemonsets_and_the_declared_nodes_on_which_their_pods_hold_the_port() -> None:
+def test_read_are_others_daemonsets_and_the_nodes_on_which_their_pods_hold_the_port() -> None:
     exporter = daemon_set(
         "monitoring", "exporter", pod_spec(9100, host_network=True, priorityClassName="high")
     )
@@ -87,29 +83,18 @@ def test_read_are_others_daemonsets_and_the_declared_nodes_on_which_their_pods_h
         "c",
         answers={
             "daemonsets": [exporter, ours, daemon_set("shop", "alloy", pod_spec(12345))],
-            "nodes": [
-                node("web-0", **{"eks.amazonaws.com/nodegroup": "web"}),
-                node("other-0", **{"eks.amazonaws.com/nodegroup": "other"}),
-                node("bare"),
-            ],
-            "pods": [
-                pod(uid, "web-0"),
-                pod(uid, "other-0"),
-                pod(uid, "bare"),
-                pod(uid, ""),
-                pod("x", "web-0"),
-            ],
+            "pods": [pod(uid, "web-1"), pod(uid, "web-0"), pod(uid, ""), pod("x", "web-2")],
         },
     )
-    assert read(cluster, SETTINGS.cluster) == (
-        DaemonSet("monitoring", "exporter", 15, "high", ("web-0",)),
+    assert read(cluster) == (
+        DaemonSet("monitoring", "exporter", 15, "high", ("web-0", "web-1")),
         DaemonSet("shop", "alloy", 15),
     )
 
 
-def test_nodes_and_pods_are_read_only_where_somebody_takes_the_port() -> None:
+def test_pods_are_read_only_where_somebody_takes_the_port() -> None:
     cluster = Cluster("k", "c", answers={"daemonsets": [daemon_set("shop", "alloy", pod_spec(12345))]})
-    read(cluster, SETTINGS.cluster)
+    read(cluster)
     assert cluster.asked == ["daemonsets"]
 
 
@@ -117,11 +102,22 @@ def test_nodes_and_pods_are_read_only_where_somebody_takes_the_port() -> None:
 
 
 def live(*found: DaemonSet, **more: Any) -> Live:
-    return Live("uid", daemon_sets=found, **more)
+    """A cluster with two nodes of a declared group, and one of none."""
+    group = {"web-0": "web", "web-1": "web", "other-0": "other"}
+    labels = {
+        name: {"kubernetes.io/os": "linux", "eks.amazonaws.com/nodegroup": of} for name, of in group.items()
+    }
+    return Live("uid", daemon_sets=found, nodes=tuple(NodeFacts(*node) for node in labels.items()), **more)
 
 
-def exporter(priority_class: str = "") -> DaemonSet:
-    return DaemonSet("monitoring", "exporter", 15, priority_class, ON)
+def exporter(priority_class: str = "", on: tuple[str, ...] = ("other-0", "web-0", "web-1")) -> DaemonSet:
+    return DaemonSet("monitoring", "exporter", 15, priority_class, on)
+
+
+def test_a_holder_on_nodes_of_others_is_nobodys_business() -> None:
+    one = exporter("system-cluster-critical", ("other-0",))
+    assert list(mistakes(SETTINGS, live(one))) == []
+    assert list(notes(SETTINGS, live(one))) == []
 
 
 @pytest.mark.parametrize(
