@@ -76,17 +76,25 @@ def kubeconfig(kube: Kube, control_plane: ControlPlane, folder: Path) -> Path:
 def test_it_deploys_a_team_with_a_grafana_and_a_collector_changes_it_and_removes_all(
     deployment: Deployment, kube: Kube
 ) -> None:
+    watch = refused_pods(deployment)
+    watch.remember()  # before there is a collector, so that its pods are looked at
     deployment.up()
     assert len([pod for pod in kube.list("pods", "reads") if is_ready(pod)]) == 2
     deployment.up(("tenants.reads.tokenGeneration", 2))
     deployment.up(("tenants.reads.dashboards", False))
     assert [item["metadata"]["name"] for item in kube.list("deployments", "reads")] == [names.COLLECTOR]
-    sees_a_refused_pod(deployment, kube)
+    sees_a_refused_pod(watch, kube)
     deployment.destroy()
     assert kube.list("deployments", "reads") == []
 
 
-def sees_a_refused_pod(deployment: Deployment, kube: Kube) -> None:
+def refused_pods(deployment: Deployment) -> RefusedPods:
+    """The watch, with the deployer's rights."""
+    target = deployment.settings["cluster"]["target"]
+    return RefusedPods(Kubectl(target["path"], target["context"]))
+
+
+def sees_a_refused_pod(watch: RefusedPods, kube: Kube) -> None:
     """These rights hold none to make pods; what the controller meets is seen all the same."""
     assert not kube.may("ci", ACCOUNT, "create", "pods", "reads")
     theirs = {"apiVersion": "v1", "kind": "ResourceQuota", "spec": {"hard": {"pods": "0"}}}
@@ -94,9 +102,7 @@ def sees_a_refused_pod(deployment: Deployment, kube: Kube) -> None:
     wait_until(lambda: "status" in kube.get("resourcequotas", "theirs", "reads"), 30, "no status")
     for pod in kube.list("pods", "reads"):
         kube.delete("pods", pod["metadata"]["name"], "reads")
-    target = deployment.settings["cluster"]["target"]
-    pods = RefusedPods(Kubectl(target["path"], target["context"]))
-    wait_until(lambda: (found := pods.look()) and "exceeded quota: theirs" in found.message, 90, "not seen")
+    wait_until(lambda: (found := watch.look()) and "exceeded quota: theirs" in found.message, 90, "not seen")
     kube.delete("resourcequotas", "theirs", "reads")
 
 
