@@ -7,6 +7,7 @@ import pytest
 from components.layer import log_volume
 from components.settings.model import FilesystemStore, LogStore
 from tests.support.environments import INCIDENT, changed, parsed
+from tests.unit.components.environments import environment
 
 SHOP = "tenants.shop.limits"
 Change = tuple[str, Any]
@@ -55,3 +56,11 @@ def test_a_longer_retention_is_a_tenants_own_matter_and_the_platform_is_one_too(
         "layer.logs.limits.logRateMB",
         "tenants.mail.limits.logRateMB",
     ]
+
+
+def test_it_is_a_warning_of_the_program_and_refuses_nothing() -> None:
+    recorded = environment(changed(INCIDENT, (SHOP, {"logRateMB": 8})))
+    assert [line for line in recorded.recorder.warnings if "fill Loki's volume" in line] == warned(
+        (SHOP, {"logRateMB": 8})
+    )
+    assert recorded.of("Deployment")
