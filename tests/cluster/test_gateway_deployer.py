@@ -8,6 +8,7 @@ import yaml
 from commands.environments import ROOT
 from components import names
 from components.cluster.kubectl import Kubectl
+from diagnosis.declared_objects import left_behind
 from diagnosis.watch import RefusedPods
 from simulator import teams
 from simulator.api import Object
@@ -84,14 +85,23 @@ def test_it_deploys_a_team_with_a_grafana_and_a_collector_changes_it_and_removes
     deployment.up(("tenants.reads.dashboards", False))
     assert [item["metadata"]["name"] for item in kube.list("deployments", "reads")] == [names.COLLECTOR]
     sees_a_refused_pod(watch, kube)
+    assert left_behind(reader(deployment), STACK)
     deployment.destroy()
     assert kube.list("deployments", "reads") == []
+    assert left_behind(reader(deployment), STACK) == [], (
+        "asked after its rights in the layer's namespaces are gone"
+    )
+
+
+def reader(deployment: Deployment) -> Kubectl:
+    """The cluster with the deployer's rights."""
+    target = deployment.settings["cluster"]["target"]
+    return Kubectl(target["path"], target["context"])
 
 
 def refused_pods(deployment: Deployment) -> RefusedPods:
     """The watch, with the deployer's rights."""
-    target = deployment.settings["cluster"]["target"]
-    return RefusedPods(Kubectl(target["path"], target["context"]))
+    return RefusedPods(reader(deployment))
 
 
 def sees_a_refused_pod(watch: RefusedPods, kube: Kube) -> None:
