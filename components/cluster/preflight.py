@@ -28,7 +28,7 @@ from components.cluster.refusals import (
 )
 from components.settings.eks import EksTarget
 from components.settings.load import ALREADY_SHOWN
-from components.settings.mistakes import Mistake, SettingsError
+from components.settings.mistakes import THIS_ENVIRONMENT, Mistake, SettingsError
 from components.settings.model import Settings
 from components.tenant import token_generations
 
@@ -88,7 +88,8 @@ def _public_key(settings: Settings, live: Live | None) -> list[Mistake]:
     if not pulumi.runtime.is_dry_run():
         return found
     for one in found:
-        pulumi.log.warn(f"`up` will refuse this: {one}")
+        told = str(one).replace(THIS_ENVIRONMENT, pulumi.get_stack())
+        pulumi.log.warn(f"`up` will refuse this: {told}")
     return []
 
 

@@ -1,5 +1,6 @@
 """Where a gateway key that everybody can decrypt is refused."""
 
+from dataclasses import replace
 from hashlib import sha256
 
 import pytest
@@ -8,9 +9,10 @@ from components.cluster.kubectl import is_loopback
 from components.cluster.live import Live
 from components.cluster.refusals import public_key
 from tests.support.environments import INCIDENT, KEY, changed, parsed
+from tests.unit.components.environments import STACK, empty_cluster, environment
 
 EKS = {"kind": "eks", "region": "eu-central-1", "account": "111122223333", "existing": "prod"}
-KUBECONFIG = {"kind": "kubeconfig", "path": "k", "context": "c"}
+KUBECONFIG = {"kind": "kubeconfig", "path": "/dev/null", "context": "c"}
 RENDER = {"kind": "render", "directory": "rendered"}
 HERE, THERE = Live("uid", server="https://127.0.0.1:6443"), Live("uid", server="https://10.0.0.1:6443")
 
@@ -36,6 +38,22 @@ def test_a_public_key_is_good_for_files_and_for_this_machine(
     found = list(public_key.mistakes(settings, live))
     assert [one.path for one in found] == ["gatewayKey"] * refused
     assert all(KEY not in str(one) and "openssl rand -hex 32" in str(one) for one in found)
+
+
+def test_a_preview_shows_all_the_rest_and_says_that_up_will_refuse_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(public_key, "PUBLIC_KEYS", {sha256(KEY.encode()).hexdigest()})
+    raw = changed(INCIDENT, ("cluster.target", KUBECONFIG))
+    there = replace(empty_cluster(raw), server=THERE.server)
+    found = environment(raw, live=there, preview=True)
+    assert found.of("DaemonSet")
+    (told,) = [line for line in found.recorder.warnings if "gatewayKey" in line]
+    assert told.startswith("`up` will refuse this: gatewayKey: ")
+    assert f"make pulumi ENV={STACK} " in told
+    with pytest.raises(SystemExit):
+        environment(raw, live=there)
+    assert environment(raw, live=replace(there, server=HERE.server)).of("DaemonSet")
 
 
 @pytest.mark.parametrize(
