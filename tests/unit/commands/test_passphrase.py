@@ -1,5 +1,6 @@
 """Which passphrase an environment has, and that the public one deploys nothing to a real cluster."""
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -173,3 +174,20 @@ def test_the_engines_own_command_line_asks_where_it_deploys_or_encrypts(
     words: list[str], asked: bool
 ) -> None:
     assert cli.changes(words) == asked
+
+
+@pytest.mark.parametrize(("word", "status"), [("up", 2), ("export", 0)])
+def test_what_it_would_deploy_is_refused_before_the_engine_is_asked(
+    word: str, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object) -> None:
+        raise CommandError("public")
+
+    def run(*_: object, **__: object) -> "subprocess.CompletedProcess[str]":
+        assert status == 0, "the engine was asked"
+        return subprocess.CompletedProcess([], 0)
+
+    monkeypatch.setattr(cli, "refuse_public", refuse)
+    monkeypatch.setattr(cli, "run_pulumi", run)
+    assert cli.main(["--env", "sim", "--", word]) == status
+    assert ("public" in capsys.readouterr().err) == (status == 2)
