@@ -2,6 +2,7 @@
 
 import copy
 import json
+from enum import Enum
 from typing import Any
 
 from components.settings.load import SECRET_KEYS, parse
@@ -37,7 +38,13 @@ INCIDENT: dict[str, Any] = {
 }
 
 
-NULL: Any = object()
+class _Null(Enum):
+    """Equal in every process: pytest-xdist compares the tests' names, and an `object()` has its address in it."""
+
+    NULL = "a key without a value"
+
+
+NULL: Any = _Null.NULL
 """A key that is written without a value."""
 
 
