@@ -32,6 +32,9 @@ FIX = (
     f"apiGroups [{LABEL_RIGHT_GROUP}], resources [{LABEL_RIGHT_RESOURCE}], verbs [{LABEL_RIGHT_VERB}] "
     "(docs/deployer.yaml)"
 )
+# Both subresources write labels too: of an update of the status the API server keeps the old spec, of `finalize` the
+# old status, and of neither the old labels (kubernetes/kubernetes `pkg/registry/core/namespace/strategy.go`).
+NAMESPACES = ("namespaces", "namespaces/status", "namespaces/finalize")
 _MAY = (
     f"authorizer.group({json.dumps(LABEL_RIGHT_GROUP)}).resource({json.dumps(LABEL_RIGHT_RESOURCE)})"
     f".check({json.dumps(LABEL_RIGHT_VERB)}).allowed()"
@@ -45,7 +48,7 @@ def of_namespaces() -> Guard:
     ours = f"k.matches({json.dumps(PATTERN)})"
     return Guard(
         name=TENANT_LABELS_GUARD,
-        resources=(Resources(("",), ("namespaces",), "Cluster"),),
+        resources=(Resources(("",), NAMESPACES, "Cluster"),),
         conditions={"not-the-api-server": NOT_THE_API_SERVER},
         variables={
             "labels": "object.metadata.?labels.orValue({})",

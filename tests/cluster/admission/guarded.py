@@ -123,7 +123,8 @@ def acts(kube: Kube, action: str) -> bool:
 def labellers() -> list[Object]:
     """A group of people who may change namespaces, and not their tenants."""
     rbac = "rbac.authorization.k8s.io"
-    rules = [{"apiGroups": [""], "resources": ["namespaces"], "verbs": ["get", "create", "patch", "update"]}]
+    namespaces = ["namespaces", "namespaces/status", "namespaces/finalize"]
+    rules = [{"apiGroups": [""], "resources": namespaces, "verbs": ["get", "create", "patch", "update"]}]
     subject = {"apiGroup": rbac, "kind": "Group", "name": LABELLERS}
     role = {
         "apiVersion": f"{rbac}/v1",

@@ -8,6 +8,8 @@ from simulator.api import ApiError, Object
 from tests.cluster.admission.guarded import (
     AS_LABELLER,
     EXEMPT,
+    LABELLERS,
+    SECONDS,
     TENANTS,
     TRUSTED,
     account,
@@ -17,6 +19,7 @@ from tests.cluster.admission.guarded import (
     workload,
 )
 from tests.policies.test_incident import APP
+from tests.support import manifests
 from tests.support.kube import Kube, wait_until
 
 ACTION = "deny"
@@ -202,6 +205,33 @@ def test_a_tenants_label_is_neither_changed_nor_removed_nor_born(guarded: Kube) 
         "metadata": {"name": "born", "labels": {names.TENANT_LABEL: "shop"}},
     }
     assert apply(guarded, [born], *AS_LABELLER).rules == ["tenant-labels"]
+
+
+@pytest.mark.parametrize("sub", ["status", "finalize"])
+def test_a_subresource_sets_no_tenants_label_either(guarded: Kube, sub: str) -> None:
+    with pytest.raises(ApiError, match="tenant-labels: "):
+        write_labels(guarded, sub, {names.TENANT_LABEL: "billing"})
+    with pytest.raises(ApiError, match="tenant-host-access: it gives tenant shop a namespace"):
+        write_labels(guarded, sub, {names.POD_SECURITY_LABEL: "privileged"})
+    write_labels(guarded, sub, {"by": sub})
+    labels = guarded.get("namespaces", "shop")["metadata"]["labels"]
+    assert labels["by"] == sub, "it is no way to write labels, so nothing was tested"
+    assert labels[names.TENANT_LABEL] == "shop"
+
+
+def write_labels(kube: Kube, sub: str, labels: dict[str, str]) -> None:
+    """Somebody without the right sets labels of a tenant's namespace by a subresource."""
+    namespace = kube.get("namespaces", "shop")
+    namespace["metadata"]["labels"] |= labels
+    somebody = kube.as_user("somebody", ["system:authenticated", LABELLERS])
+    somebody.request("PUT", f"/api/v1/namespaces/shop/{sub}", namespace)
+
+
+def test_a_tenants_namespace_is_deleted_as_before(guarded: Kube) -> None:
+    """The namespace controller ends it by `finalize`, with the labels as they are."""
+    guarded.apply(manifests.namespace("leaving", **{names.TENANT_LABEL: "leaving"}))
+    guarded.delete("namespaces", "leaving")
+    wait_until(lambda: guarded.find("namespaces", "leaving") is None, SECONDS, "it stays")
 
 
 def test_other_labels_are_anybodys(guarded: Kube) -> None:
