@@ -112,15 +112,20 @@ def _changes(*fields: str) -> str:
 # --- tolerations ---------------------------------------------------------------------------------------------------
 
 
-def _unbounded(effect: str) -> str:
+def _unbounded(effect: str, unless: str) -> str:
     keyless = 't.?key.orValue("") == "" && t.?operator.orValue("") == "Exists"'
     of_effect = f't.?effect.orValue("") == {json.dumps(effect)}'
+    if unless and effect == "NoExecute":
+        of_effect += f" && !({unless})"
     return f"variables.pod.?tolerations.orValue([]).exists(t, {keyless} && {of_effect})"
 
 
-def _tolerations(rule: str, when: str) -> Check:
+_SOON_OVER = f"t.?tolerationSeconds.orValue(null) != null && t.tolerationSeconds <= {tolerations.SECONDS}"
+
+
+def _tolerations(rule: str, when: str, unless: str = "") -> Check:
     defects = tuple(
-        Defect(_unbounded(effect), tolerations.why(effect))
+        Defect(_unbounded(effect, unless), tolerations.why(effect))
         for effect in ("", "NoSchedule", "PreferNoSchedule", "NoExecute")
     )
     return Check(rule, defects, tolerations.FIX, f"({when}) && ({_changes('tolerations')})")
@@ -243,7 +248,7 @@ PRIORITY = Check(
 def of_tenants() -> Guard:
     """Everything that makes pods in a tenant's namespace."""
     daemon_sets = _tolerations(tolerations.DAEMON_SETS.name, IS_DAEMON_SET)
-    others = _tolerations(tolerations.WORKLOADS.name, f"!({IS_DAEMON_SET})")
+    others = _tolerations(tolerations.WORKLOADS.name, f"!({IS_DAEMON_SET})", _SOON_OVER)
     return Guard(
         name=TENANT_WORKLOADS_GUARD,
         resources=(WORKLOADS, PODS, AGENTS),

@@ -65,6 +65,30 @@ def test_other_workloads_are_held_to_the_same(kind: str, layer: str) -> None:
     assert judged("daemonset-tolerations", text, layer) == []
 
 
+DELAYS = {
+    "as AWS's chart of the EBS driver has it": (
+        "{operator: Exists, effect: NoExecute, tolerationSeconds: 300}",
+        [],
+    ),
+    "at once": ("{operator: Exists, effect: NoExecute, tolerationSeconds: 0}", []),
+    "long": ("{operator: Exists, effect: NoExecute, tolerationSeconds: 301}", ["violation"]),
+    "for ever": ("{operator: Exists, effect: NoExecute, tolerationSeconds: null}", ["violation"]),
+    "of another effect": ("{operator: Exists, effect: NoSchedule, tolerationSeconds: 300}", ["violation"]),
+    "of all effects": ("{operator: Exists, tolerationSeconds: 300}", ["violation"]),
+    "seconds unknown": ("{operator: Exists, effect: NoExecute, tolerationSeconds: <unknown>}", ["undecided"]),
+    "effect unknown": ("{operator: Exists, effect: <unknown>, tolerationSeconds: 300}", ["undecided"]),
+    "effect unknown, for ever": ("{operator: Exists, effect: <unknown>}", ["violation"]),
+}
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("name", DELAYS)
+def test_a_workload_may_delay_its_eviction_and_a_daemon_set_may_not(name: str, layer: str) -> None:
+    toleration, expected = DELAYS[name]
+    assert judged("workload-tolerations", workload(f"[{toleration}]", "Deployment"), layer) == expected
+    assert judged("daemonset-tolerations", workload(f"[{toleration}]"), layer) == ["violation"]
+
+
 @pytest.mark.parametrize("layer", LAYERS)
 def test_a_cron_job_and_a_pod_too(layer: str) -> None:
     text = """

@@ -72,6 +72,10 @@ effects = st.sampled_from(["", "NoSchedule", "NoExecute", "PreferNoSchedule"])
 tolerations = st.one_of(
     st.builds(lambda e: {"operator": "Exists", **({"effect": e} if e else {})}, effects),
     st.builds(lambda e: {"key": "", "operator": "Exists", "effect": e}, effects),
+    st.builds(
+        lambda s: {"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": s},
+        st.sampled_from([-1, 0, 300, 301]),
+    ),
     st.builds(lambda e: {"key": "dedicated", "operator": "Exists", "effect": e}, effects),
     st.builds(lambda e: {"key": "dedicated", "operator": "Equal", "value": "x", "effect": e}, effects),
 )
