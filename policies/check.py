@@ -1,7 +1,7 @@
 """Runs the pack's rules without Pulumi: on manifests, rendered folders, exported states and live clusters.
 
-    python -m policies.check FILE_OR_DIR... [--cluster KUBECONFIG] [--tenant NAMESPACE ...] [--config PACK_CONFIG]
-                             [--format text|json|sarif]
+    python -m policies.check FILE_OR_DIR... [--cluster KUBECONFIG] [--tenant NAMESPACE ...] [--namespace NAMESPACE]
+                             [--config PACK_CONFIG] [--format text|json|sarif]
 
 Exit status: 0, 1 with violations (of any level), 2 if an input or a part of it could not be read. What cannot be
 decided does not count.
@@ -18,7 +18,8 @@ from policies import duplicate_cost, report
 from policies.cluster import ClusterReading, read_cluster
 from policies.config import ALL, PACK_SETTINGS, UNDECIDED, ConfigError, PackConfig, PackSettings, Tenant, read
 from policies.judge import judge_for
-from policies.manifest import Origin
+from policies.kinds import needs_namespace
+from policies.manifest import Manifest, Origin
 from policies.manifests import Reading, read_paths
 from policies.rules import BY_NAME, RULES
 from policies.tenancy import Tenancy
@@ -58,9 +59,16 @@ class Result:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns its exit status."""
     options = _parser().parse_args(arguments)
-    # `--tenant shop manifests/` names a folder too: no namespace has a slash or a dot.
-    options.paths += [Path(name) for name in options.tenant if not NAMESPACE.match(name)]
-    options.tenant = [name for name in options.tenant if NAMESPACE.match(name)]
+    # `--tenant shop manifests/` names a folder too: no namespace has a slash or a dot. The first is never a path.
+    further = [name for group in options.tenant for name in group[1:]]
+    if both := [name for name in further if NAMESPACE.match(name) and Path(name).exists()]:
+        _parser().error(
+            f"--tenant ... {both[0]}: a namespace, or the path of that name? For the path write ./{both[0]}, for the "
+            f"namespace --tenant {both[0]}"
+        )
+    named = [name for group in options.tenant for name in group]
+    options.paths += [Path(name) for name in named if not NAMESPACE.match(name)]
+    options.tenant = [name for name in named if NAMESPACE.match(name)]
     if not options.paths and not options.cluster:
         _parser().error("give a file, a folder or --cluster")
     try:
@@ -88,6 +96,8 @@ def _run(options: argparse.Namespace) -> Result:
     if strangers:
         raise ConfigError(f"{options.config}: the pack has no policy {', '.join(strangers)}")
     reading = read_paths(options.paths)
+    if options.namespace:
+        reading.manifests = [placed(manifest, options.namespace) for manifest in reading.manifests]
     live = read_cluster(options.cluster) if options.cluster else ClusterReading()
     reading.manifests += live.manifests
     reading.unread += live.unread
@@ -117,6 +127,16 @@ def check(reading: Reading, config: PackConfig, live: ClusterReading | None = No
     if live is not None:
         result.notes = duplicate_cost.report(duplicate_cost.cost(world, live.nodes, live.pods))
     return result
+
+
+def placed(manifest: Manifest, namespace: str) -> Manifest:
+    """The object of a file in the namespace that `kubectl apply --namespace` would give it."""
+    metadata = manifest.root["metadata"].value or {}
+    missing = manifest.origin is Origin.FILE and manifest.namespace.empty and isinstance(metadata, dict)
+    if not missing or not needs_namespace(manifest.group, manifest.kind):
+        return manifest
+    metadata = {**metadata, "namespace": namespace}
+    return replace(manifest, root=replace(manifest.root, value={**manifest.root.value, "metadata": metadata}))
 
 
 def _with_levels(found: Sequence[Finding], level: Level, undecided: Level) -> list[tuple[Finding, Level]]:
@@ -153,11 +173,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--tenant",
-        action="extend",
+        action="append",
         nargs="+",
         default=[],
         metavar="NAMESPACE",
         help="tenants' namespaces; repeatable",
+    )
+    parser.add_argument(
+        "--namespace",
+        metavar="NAMESPACE",
+        help="where what has no namespace of its own is applied; without it, whose that is stays undecided",
     )
     parser.add_argument("--config", type=Path, metavar="PACK_CONFIG", help="file for --policy-pack-config")
     parser.add_argument("--format", choices=sorted(report.FORMATS), default="text")

@@ -85,11 +85,12 @@ Each rule judges a resource before it is made, with what is known by then, and a
 does not tell what those are, so every resource counts.
 
 ## Without Pulumi
-`python -m policies.check FILE_OR_DIR... [--cluster KUBECONFIG] [--tenant NAMESPACE ...] [--config FILE] [--format
-text|json|sarif]` judges YAML and JSON files, rendered folders, `pulumi stack export` and live clusters, read-only and
-page by page. Exit status: 0; 1 with violations of any level; 2 if an input or a part of a cluster could not be read.
-What cannot be decided does not count. For a cluster it also says what duplicate agents cost each group of nodes, with
-json and sarif on stderr.
+`python -m policies.check FILE_OR_DIR... [--cluster KUBECONFIG] [--tenant NAMESPACE ...] [--namespace NAMESPACE]
+[--config FILE] [--format text|json|sarif]` judges YAML and JSON files, rendered folders, `pulumi stack export` and live
+clusters, read-only and page by page. Exit status: 0; 1 with violations of any level; 2 if an input or a part of a
+cluster could not be read. What cannot be decided does not count: of an object without a namespace, as charts are
+rendered, that is whose it is, unless `--namespace` says where it goes. For a cluster it also says what duplicate agents
+cost each group of nodes, with json and sarif on stderr.
 
 ## What no policy pack sees
 Objects of other stacks, of `kubectl` and of controllers; resources that are only read (`.get()`); updates without

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from typing import Any
 
 from policies.values import MISSING, Field
 
@@ -115,14 +116,24 @@ class Manifest:
         return f"{self.kind or self.token} {namespace + '/' if namespace else ''}{self.name or '(no name)'}"
 
     def expanded(self) -> Iterator["Manifest"]:
-        """The objects inside, if it is a list (of lists); else itself."""
+        """The objects inside, if it is a list (of lists); else itself.
+
+        An item of a `DaemonSetList` needs no kind and version of its own: kubectl takes those of the list.
+        """
         items = self.root["items"]
         if not (self.kind.endswith(LIST_SUFFIX) and isinstance(items.value, list)):
             yield self
             return
+        told = {"apiVersion": self.api_version, "kind": self.kind.removesuffix(LIST_SUFFIX)}
         for item in items.items():
-            yield from replace(self, root=item, token="").expanded()
+            bare = isinstance(item.value, dict) and item["kind"].absent and item["apiVersion"].absent
+            root = replace(item, value={**told, **_present(item.value)}) if bare and told["kind"] else item
+            yield from replace(self, root=root, token="").expanded()
 
     def _from_token(self, part: int) -> str:
         parts = self.token.split(":")
         return parts[part] if self.is_kubernetes_token and len(parts) == 3 else ""
+
+
+def _present(value: dict[str, Any]) -> dict[str, Any]:
+    return {key: member for key, member in value.items() if member is not None}

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from components.names import TENANT_LABEL
 from policies.config import PackSettings, Tenant
+from policies.kinds import needs_namespace
 from policies.manifest import Manifest, Origin
 from policies.values import Field, Truth
 
@@ -110,7 +111,8 @@ class Tenancy:
             return Owner(tenant or _component_name(manifest), True, whole_stack=True)
         if tenant is not None:
             return Owner(tenant, True)
-        return Owner("", None) if namespace.unknown or _stands_for_unknown(manifest, namespace) else NOBODY
+        open_yet = namespace.unknown or _stands_for_unknown(manifest, namespace)
+        return Owner("", None) if open_yet or _goes_anywhere(manifest, namespace) else NOBODY
 
     def _whole_stack(self) -> str:
         return self.settings.stack_tenant or self.stack_tag
@@ -120,6 +122,12 @@ def _stands_for_unknown(manifest: Manifest, namespace: Field) -> bool:
     """At preview the provider writes `default` in place of a namespace that is not known yet."""
     preview = manifest.origin is Origin.PREVIEW and manifest.literal is False
     return preview and namespace.text == DEFAULT_NAMESPACE
+
+
+def _goes_anywhere(manifest: Manifest, namespace: Field) -> bool:
+    """A file without a namespace goes where whoever applies it says: most charts are rendered so."""
+    is_file = manifest.origin is Origin.FILE
+    return is_file and namespace.empty and needs_namespace(manifest.group, manifest.kind)
 
 
 def _is_namespace(manifest: Manifest) -> bool:

@@ -25,7 +25,7 @@ ONE_POD_PER_NODE = (
 )
 LOOK_INSIDE = (
     "Deploy it by `helm.v4.Chart` or `yaml.v2` so that its objects are seen, render it and run "
-    "`python -m policies.check`, or state it in `trustedCharts`"
+    "`python -m policies.check --namespace ...`, or state it in `trustedCharts`"
 )
 HOSTNAME = "kubernetes.io/hostname"
 # Fewer nodes than this, and a Deployment spread over all of them is nothing unusual.

@@ -83,9 +83,10 @@ def _namespace(manifest: Manifest) -> Iterator[Reach]:
 
 
 def _volume(manifest: Manifest) -> Iterator[Reach]:
-    path = manifest.root.at("spec", "hostPath")
-    if manifest.kind == "PersistentVolume" and not path.absent:
-        yield path, None if path.unknown else True, FILES
+    for source in ("hostPath", "local"):
+        path = manifest.root.at("spec", source)
+        if manifest.kind == "PersistentVolume" and not path.absent:
+            yield path, None if path.unknown else True, FILES
 
 
 def _pod(pod: Pod, settings: HostAccessSettings) -> Iterator[Reach]:
@@ -139,7 +140,8 @@ PAGE = f"""
 Refused in a tenant's pods, whatever makes them, and in the fields of agents' custom resources: `hostPath`,
 `hostNetwork`, `hostPID`, `hostIPC`, `hostPort`, `privileged`, added capabilities beyond Pod Security's level baseline,
 `procMount: Unmasked` and Windows' `hostProcess`; init and ephemeral containers count. Refused too: the label
-`{ENFORCE}: privileged` on a tenant's namespace, and a PersistentVolume on `hostPath` in a tenant's stack.
+`{ENFORCE}: privileged` on a tenant's namespace, and a PersistentVolume on `hostPath` or
+`local` in a tenant's stack.
 
 Pod Security in the cluster refuses most of this later, and at another place: it does not judge a Deployment or
 DaemonSet, only the pods made from it, so the object is accepted and makes no pods.

@@ -296,3 +296,54 @@ def test_tenants_are_named_in_any_way(order: str, tmp_path: Path, capsys: pytest
     path = write(tmp_path, bad=BAD) / "bad.yaml"
     main([*order.format(f=path).split(), "--format", "json"])
     assert "tenant-daemonset" in {entry["rule"] for entry in json.loads(capsys.readouterr().out)}
+
+
+RENDERED_CHART = """
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  template:
+    spec: {hostNetwork: true, nodeSelector: {a: b}, containers: [{securityContext: {privileged: true}}]}
+"""
+
+
+def found_in(folder: Path, capsys: pytest.CaptureFixture[str], *options: str) -> set[tuple[str, str]]:
+    main([str(folder), "--format", "json", *options])
+    return {(entry["rule"], entry["verdict"]) for entry in json.loads(capsys.readouterr().out)}
+
+
+def test_of_a_chart_without_a_namespace_it_is_open_whose_it_is_until_that_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, chart=RENDERED_CHART)
+    rules = ("tenant-daemonset", "tenant-host-access")
+    found = found_in(tmp_path, capsys, "--tenant", "shop")
+    assert {(rule, "undecided") for rule in rules} <= found
+    found = found_in(tmp_path, capsys, "--tenant", "shop", "--namespace", "shop")
+    assert {(rule, "violation") for rule in rules} <= found
+    found = found_in(tmp_path, capsys, "--tenant", "shop", "--namespace", "monitoring")
+    assert not {rule for rule, _ in found} & set(rules)
+
+
+def test_an_item_of_a_typed_list_is_of_the_lists_kind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    items = [{"metadata": {"name": "agent", "namespace": "shop"}, "spec": {"template": {"spec": {}}}}]
+    text = json.dumps({"apiVersion": "apps/v1", "kind": "DaemonSetList", "items": items})
+    write(tmp_path, items=text)
+    assert ("tenant-daemonset", "violation") in found_in(tmp_path, capsys, "--tenant", "shop")
+
+
+def test_a_folder_that_could_be_a_namespace_is_asked_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "manifests").mkdir()
+    write(tmp_path / "manifests", bad=BAD)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main(["manifests", "--tenant", "shop", "manifests"])
+    assert ended.value.code == 2
+    assert "For the path write ./manifests" in capsys.readouterr().err
+    assert main(["./manifests", "--tenant", "manifests", "--tenant", "shop"]) == 1
+    assert main(["--tenant", "shop", "./manifests"]) == 1

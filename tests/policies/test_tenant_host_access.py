@@ -122,12 +122,13 @@ def test_namespaces_and_custom_resources_are_judged_too(name: str, layer: str) -
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-def test_a_volume_on_the_node_is_refused_in_a_tenants_stack(layer: str) -> None:
-    text = """
+@pytest.mark.parametrize("source", ["hostPath", "local"])
+def test_a_volume_on_the_node_is_refused_in_a_tenants_stack(source: str, layer: str) -> None:
+    text = f"""
 apiVersion: v1
 kind: PersistentVolume
-metadata: {name: node-files}
-spec: {hostPath: {path: /var/log}}
+metadata: {{name: node-files}}
+spec: {{{source}: {{path: /}}}}
 """
     assert judged(RULE, text, layer, config={"pack-settings": {"stackTenant": "shop"}}) == ["violation"]
     assert judged(RULE, text, layer, config=SHOP) == []
