@@ -101,7 +101,7 @@ def test_lokis_overrides_change_in_place_and_hold_exactly_the_live_tenants(story
     moments = (story.before, story.joined, story.left)
     assert len({moment.overrides["metadata"]["uid"] for moment in moments}) == 1
     found = [tenants_in(moment.overrides) for moment in moments]
-    before = {"shop", "billing", "search", "mobile", "edge"}  # reports has no logs
+    before = {"shop", "billing", "search", "mobile", "edge", "platform"}  # reports has no logs
     assert found == [before, before | {JOINS}, (before | {JOINS}) - {LEAVES}]
 
 
