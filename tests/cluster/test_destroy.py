@@ -12,7 +12,7 @@ from tests.support import manifests
 from tests.support.deployment import Deployment, shipped
 from tests.support.environments import changed
 from tests.support.inventory import Ref, everything, is_labelled, is_named, is_touched
-from tests.support.kube import Kube
+from tests.support.kube import Kube, wait_until
 
 CREATED = {"pods": 5, "namespace": "create", "onRemove": "delete"}
 COLLECTED = {"pods": 5, "logs": "api"}
@@ -59,10 +59,14 @@ def test_nothing_of_ours_is_left_in_the_cluster(story: Story, kube: Kube) -> Non
 
 
 def test_the_volumes_are_gone_too(story: Story, kube: Kube) -> None:
-    claims = {
-        (volume["spec"].get("claimRef") or {}).get("namespace") for volume in kube.list("persistentvolumes")
-    }
-    assert LAYER_NAMESPACE not in claims
+    """The engine waits for the claims; their volumes are the provisioner's, which deletes them a moment later."""
+
+    def of_the_layer() -> list[str]:
+        volumes = kube.list("persistentvolumes")
+        claims = {v["metadata"]["name"]: (v["spec"].get("claimRef") or {}).get("namespace") for v in volumes}
+        return [name for name, namespace in claims.items() if namespace == LAYER_NAMESPACE]
+
+    wait_until(lambda: not of_the_layer(), 60, lambda: f"volumes that are left: {of_the_layer()}")
 
 
 def test_everything_foreign_is_still_there_and_the_teams_pods_have_run_all_the_time(
