@@ -105,7 +105,7 @@ class Live:
         priorities: value of each PriorityClass.
         default_priority_class: the class of pods that name none, or empty.
         claims: requested size of each volume claim in the layer's namespace.
-        bound_claims: those of them that have their volume.
+        bound_claims: StorageClass of those of them that have their volume; empty for a volume without one.
         storage_classes: each StorageClass, and whether it is a default.
         daemon_sets: those that are not ours.
         nodes: all of them.
@@ -119,7 +119,7 @@ class Live:
     priorities: Mapping[str, int] = field(default_factory=dict)
     default_priority_class: str = ""
     claims: Mapping[str, str] = field(default_factory=dict)
-    bound_claims: frozenset[str] = frozenset()
+    bound_claims: Mapping[str, str] = field(default_factory=dict)
     storage_classes: Mapping[str, bool] = field(default_factory=dict)
     daemon_sets: tuple[DaemonSet, ...] = ()
     nodes: tuple[NodeFacts, ...] = ()
@@ -160,7 +160,11 @@ def read(kubectl: Kubectl, settings: Settings) -> Live:
             (name for name, item in classes.items() if item.get("globalDefault")), ""
         ),
         claims={_name(item): item["spec"]["resources"]["requests"]["storage"] for item in claims},
-        bound_claims=frozenset(_name(item) for item in claims if item["spec"].get("volumeName")),
+        bound_claims={
+            _name(item): item["spec"].get("storageClassName") or ""
+            for item in claims
+            if item["spec"].get("volumeName")
+        },
         storage_classes={
             _name(item): _is_default(item) for item in objects if item["kind"] == "StorageClass"
         },

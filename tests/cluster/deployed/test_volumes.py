@@ -24,3 +24,13 @@ def test_a_volume_grows_in_place_and_is_not_shrunk(deployed: Deployment, kube: K
     said = deployed.refused((SIZE, "40Gi"))
     assert f"{SIZE}: is 40Gi, but the volume has 60Gi, and a volume can grow but never shrink" in said, said
     assert capacity() == "60Gi"
+
+
+def test_a_volume_keeps_its_class(deployed: Deployment, kube: Kube) -> None:
+    before = kube.get("persistentvolumeclaims", PROMETHEUS, LAYER_NAMESPACE)
+    said = deployed.refused(("layer.storageClass", "another"))
+    has = before["spec"]["storageClassName"]
+    assert (
+        f"layer.storageClass: would be 'another', but the volumes of loki and prometheus have {has}" in said
+    ), said
+    assert kube.get("persistentvolumeclaims", PROMETHEUS, LAYER_NAMESPACE) == before

@@ -126,7 +126,7 @@ def test_a_cluster_is_known_by_its_kube_system_and_objects_by_their_label() -> N
     urgent = {"kind": "PriorityClass", "metadata": {"name": "urgent"}, "value": 7, "globalDefault": True}
     size = {"resources": {"requests": {"storage": "50Gi"}}}
     claims = [
-        {"metadata": {"name": "loki"}, "spec": {**size, "volumeName": "pvc-1"}},
+        {"metadata": {"name": "loki"}, "spec": {**size, "volumeName": "pvc-1", "storageClassName": "gp3"}},
         {"metadata": {"name": "prometheus"}, "spec": size},
     ]
     found = live.read(
@@ -144,7 +144,7 @@ def test_a_cluster_is_known_by_its_kube_system_and_objects_by_their_label() -> N
     assert found.owners[ObjectRef("ClusterRole", "", "r")] == "dev"
     assert (found.priorities, found.default_priority_class) == ({"urgent": 7}, "urgent")
     assert found.claims == {"loki": "50Gi", "prometheus": "50Gi"}
-    assert found.bound_claims == {"loki"}
+    assert found.bound_claims == {"loki": "gp3"}
 
 
 @pytest.mark.parametrize("of_eks", [True, False])

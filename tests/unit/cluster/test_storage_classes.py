@@ -1,5 +1,7 @@
 """The class of the layer's volumes: which one is made, and what is refused because no volume would come."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ ON_EKS = changed(INCIDENT, ("cluster.target", aws.EXISTING))
 G = "cluster.nodeGroups"
 AUTO: Change = (f"{G}.general", {"kind": "autoMode", "maxPods": 50, "nodes": 3})
 STATED: Change = ("layer.storageClass", "gp3")
+NOTHING_BOUND: Mapping[str, str] = MappingProxyType({})
 OFF: list[Change] = [("layer.metrics", "off"), ("layer.logs", "off"), ("tenants", {})]
 
 
@@ -24,10 +27,10 @@ def refused(
     base: dict[str, Any],
     *changes: Change,
     classes: dict[str, bool] | None = None,
-    bound: tuple[str, ...] = (),
+    bound: Mapping[str, str] = NOTHING_BOUND,
 ) -> dict[str, str]:
     """Mistakes by path, on a cluster with these classes and these claims that have volumes."""
-    live = Live("uid", storage_classes=classes or {}, bound_claims=frozenset(bound))
+    live = Live("uid", storage_classes=classes or {}, bound_claims=dict(bound))
     found = storage_classes.mistakes(parsed(changed(base, *changes)), live)
     return {mistake.path: str(mistake) for mistake in found}
 
@@ -53,14 +56,35 @@ def test_a_class_that_is_stated_and_is_not_there_is_refused_with_the_closest() -
         assert "There are: efs, gp3 (closest: gp3)" in said["layer.storageClass"]
 
 
+def test_another_class_than_the_volumes_have_is_refused_with_the_way_to_move() -> None:
+    gp3, both = {"gp2": True, "gp3": False}, {"loki": "gp2", "prometheus": "gp2"}
+    said = refused(ON_CLUSTER, STATED, classes=gp3, bound=both)["layer.storageClass"]
+    assert "would be 'gp3', but the volumes of loki and prometheus have gp2" in said
+    assert "Keep gp2" in said
+    one = refused(ON_CLUSTER, STATED, classes=gp3, bound={"loki": "gp3", "prometheus": ""})[
+        "layer.storageClass"
+    ]
+    assert "the volumes of prometheus have no class" in one
+    assert refused(ON_CLUSTER, STATED, classes=gp3, bound=dict.fromkeys(both, "gp3")) == {}
+    assert refused(ON_CLUSTER, classes=gp3, bound=both) == {}
+    assert refused(ON_CLUSTER, STATED, *OFF, classes=gp3, bound=both) == {}
+
+
+def test_volumes_of_ebs_do_not_move_to_auto_mode() -> None:
+    auto = (("layer.runsOn", ["general"]), AUTO)
+    bound = {"loki": names.VOLUME_CLASS, "prometheus": names.VOLUME_CLASS}
+    assert names.AUTO_MODE_VOLUME_CLASS in refused(ON_EKS, *auto, bound=bound)["layer.storageClass"]
+    assert refused(ON_EKS, bound=bound) == {}
+
+
 def test_the_default_or_a_stated_class_is_enough() -> None:
     assert refused(ON_CLUSTER, classes={"gp2": False, "gp3": True}) == {}
     assert refused(ON_CLUSTER, STATED, classes={"gp3": False}) == {}
 
 
 def test_what_has_its_volume_or_has_none_needs_no_class() -> None:
-    assert refused(ON_CLUSTER, bound=("loki", "prometheus")) == {}
-    assert "volumes of loki would" in refused(ON_CLUSTER, bound=("prometheus",))["layer.storageClass"]
+    assert refused(ON_CLUSTER, bound={"loki": "gp2", "prometheus": "gp2"}) == {}
+    assert "volumes of loki would" in refused(ON_CLUSTER, bound={"prometheus": "gp2"})["layer.storageClass"]
     assert refused(ON_CLUSTER, *OFF) == {}
     assert refused(ON_CLUSTER, *OFF, STATED) == {}
 
