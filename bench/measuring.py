@@ -66,21 +66,39 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-class Sampler(threading.Thread):
-    """Looks at a tree of processes until it is stopped."""
+class Looking(threading.Thread):
+    """Looks 20 times a second until it is ended."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self._ended = threading.Event()
+
+    @override
+    def run(self) -> None:
+        """Until `end`."""
+        while not self._ended.wait(_LOOK_SECONDS):
+            self.look()
+
+    def look(self) -> None:
+        """One look."""
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """Ends it; no look is under way any more."""
+        self._ended.set()
+        self.join()
+
+
+class Sampler(Looking):
+    """Looks at a tree of processes."""
 
     def __init__(self, pid: int) -> None:
-        super().__init__(daemon=True)
-        self._pid, self._ended = pid, threading.Event()
+        super().__init__()
+        self._pid = pid
         self._cpu: dict[int, float] = {}
         self.peak_mib = 0.0
 
     @override
-    def run(self) -> None:
-        """Until `stop`."""
-        while not self._ended.wait(_LOOK_SECONDS):
-            self.look()
-
     def look(self) -> None:
         """One look."""
         resident = 0
@@ -93,8 +111,7 @@ class Sampler(threading.Thread):
 
     def stop(self) -> float:
         """Ends it; the CPU seconds that it has seen."""
-        self._ended.set()
-        self.join()
+        self.end()
         return sum(self._cpu.values())
 
 
@@ -117,38 +134,36 @@ def run(argv: Sequence[str], environment: Mapping[str, str], folder: Path, *, se
         return Used(wall, cpu, sampler.peak_mib, output.read(), process.returncode)
 
 
-class Writes(threading.Thread):
-    """Counts how often a file is written anew, by the kernel's own notice of it."""
+class Writes(Looking):
+    """Counts how often a file is written anew, by the kernel's own notice of it.
+
+    The notices are taken in all the time: the kernel keeps 16,384, and 200 tenants make more.
+    """
 
     _MOVED_TO, _CLOSE_WRITE = 0x80, 0x8
 
     def __init__(self, file: Path) -> None:
-        super().__init__(daemon=True)
+        super().__init__()
         self._name = file.name
         self._libc = ctypes.CDLL(None, use_errno=True)
         self._fd = self._libc.inotify_init1(os.O_NONBLOCK)
         if self._libc.inotify_add_watch(self._fd, bytes(file.parent), self._MOVED_TO | self._CLOSE_WRITE) < 0:
             raise OSError(ctypes.get_errno(), f"cannot watch {file.parent}")
-        self._found, self._lost, self._ended = 0, False, threading.Event()
+        self._found, self._lost = 0, False
         self.start()
-
-    @override
-    def run(self) -> None:
-        """Reads until `count`: the kernel keeps 16,384 notices, and 200 tenants make more."""
-        while not self._ended.wait(_LOOK_SECONDS):
-            self._read()
 
     def count(self) -> int:
         """How often since the start; ends the watch."""
-        self._ended.set()
-        self.join()
-        self._read()
+        self.end()
+        self.look()
         os.close(self._fd)
         if self._lost:
             raise SystemExit("the kernel dropped notices of writes: their number is not known")
         return self._found
 
-    def _read(self) -> None:
+    @override
+    def look(self) -> None:
+        """Takes in the notices that there are."""
         data = b""
         with suppress(BlockingIOError):
             while part := os.read(self._fd, 65536):

@@ -16,6 +16,7 @@ from components.layer import parts
 from components.settings.model import Settings
 from components.taints import is_hard
 from components.tenant.signals import own_workloads
+from components.wording import listed
 from diagnosis.finding import Finding, remedy_for
 from diagnosis.groups import group_findings
 from diagnosis.pods import is_going, is_ready, node_of, reason_of
@@ -79,7 +80,7 @@ def _agents(app: str, settings: Settings, snapshot: Snapshot) -> Iterator[Findin
             yield _no_agent(subject, node, group)
     yield from _by_reason(subject, unready, snapshot)
     if refused:
-        yield _told(subject, _refusal(refusals), subject, _some(refused))
+        yield _told(subject, _refusal(refusals), subject, listed(refused, SHOWN_NODES))
 
 
 def _by_reason(subject: str, pods: Sequence[Object], snapshot: Snapshot) -> Iterator[Finding]:
@@ -91,18 +92,14 @@ def _by_reason(subject: str, pods: Sequence[Object], snapshot: Snapshot) -> Iter
     for group in alike.values():
         first, nodes = group[0], [node_of(pod) for pod in group]
         reason = reason_of(first, snapshot)
-        yield Finding(subject, _some(nodes), reason, remedy_for(reason, _of_pod(first), nodes[0]))
+        yield Finding(
+            subject, listed(nodes, SHOWN_NODES), reason, remedy_for(reason, _of_pod(first), nodes[0])
+        )
 
 
 def _refusal(events: Sequence[Object]) -> str:
     """The newest event's message; one that stands for many says so at its start, which tells nothing."""
     return str(events[-1]["message"]).removeprefix("(combined from similar events): ")
-
-
-def _some(nodes: Sequence[str]) -> str:
-    """The first nodes by name, and how many more there are."""
-    shown, more = ", ".join(nodes[:SHOWN_NODES]), len(nodes) - SHOWN_NODES
-    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _tainted(subject: str, node: Object, group: str, settings: Settings) -> Finding | None:

@@ -42,7 +42,7 @@ def group_findings(settings: Settings, nodes: Sequence[NodeFacts]) -> Iterator[F
     if others and parts.node_agents(settings):
         yield Finding(
             "Nodes of no declared group",
-            live_nodes.listed(others, SHOWN),
+            live_nodes.named(others, SHOWN),
             "they are Linux nodes and have no agents: none of their lines and metrics are collected",
             "If that is not meant, declare their group under cluster.nodeGroups and deploy. Their labels: kubectl get "
             f"node {others[0].name} --show-labels",

@@ -1,13 +1,13 @@
 """What the cluster says about the layer's objects, its nodes and the tenants' namespaces, read once."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from components.cluster.kubectl import Kubectl
 from components.names import COLLECTOR, LAYER_NAMESPACE, NODES_NAMESPACE, TENANT_GRAFANA
 from components.settings.model import Settings
-from components.settings.tenant import namespaces_of
+from components.settings.tenant import all_namespaces
 
 Object = Mapping[str, Any]
 KINDS = "daemonsets,deployments,replicasets,pods,persistentvolumeclaims,services"
@@ -65,7 +65,7 @@ def take(kubectl: Kubectl, settings: Settings) -> Snapshot:
         ClusterUnreachableError: if it does not answer.
     """
     ours = (LAYER_NAMESPACE, NODES_NAMESPACE)
-    tenants = [n for name, tenant in settings.tenants.items() for n in namespaces_of(name, tenant)]
+    tenants = all_namespaces(settings.tenants)
     warnings = kubectl.objects("events", "--all-namespaces", "--field-selector", "type=Warning")
     events = [event for event in warnings if _matters(event, ours, tenants)]
     refused = any(event["metadata"]["namespace"] in tenants for event in events)
@@ -86,7 +86,7 @@ def take(kubectl: Kubectl, settings: Settings) -> Snapshot:
     )
 
 
-def _matters(event: Object, ours: Sequence[str], tenants: Sequence[str]) -> bool:
+def _matters(event: Object, ours: Sequence[str], tenants: Collection[str]) -> bool:
     namespace = event["metadata"]["namespace"]
     refused = event.get("reason") == REFUSED
     return namespace in ours or (namespace in tenants and (refused or is_own(event["involvedObject"])))

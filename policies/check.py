@@ -18,7 +18,6 @@ from policies import duplicate_cost, report
 from policies.cluster import ClusterReading, read_cluster
 from policies.config import ALL, PACK_SETTINGS, UNDECIDED, ConfigError, PackConfig, PackSettings, Tenant, read
 from policies.judge import judge_for
-from policies.kinds import needs_namespace
 from policies.manifest import Manifest, Origin
 from policies.manifests import Reading, read_paths
 from policies.rules import BY_NAME, RULES
@@ -133,7 +132,7 @@ def placed(manifest: Manifest, namespace: str) -> Manifest:
     """The object of a file in the namespace that `kubectl apply --namespace` would give it."""
     metadata = manifest.root["metadata"].value or {}
     missing = manifest.origin is Origin.FILE and manifest.namespace.empty and isinstance(metadata, dict)
-    if not missing or not needs_namespace(manifest.group, manifest.kind):
+    if not missing or not manifest.namespaced:
         return manifest
     metadata = {**metadata, "namespace": namespace}
     return replace(manifest, root=replace(manifest.root, value={**manifest.root.value, "metadata": metadata}))

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
 
+from policies.kinds import needs_namespace
 from policies.values import MISSING, Field
 
 # Resources of the Kubernetes provider that are no objects: charts, files and folders.
@@ -86,6 +86,11 @@ class Manifest:
         return self.root.at("metadata", "namespace")
 
     @cached_property
+    def namespaced(self) -> bool:
+        """Whether it surely lands in a namespace."""
+        return needs_namespace(self.group, self.kind)
+
+    @cached_property
     def labels(self) -> Field:
         """The object's labels."""
         return self.root.at("metadata", "labels")
@@ -127,13 +132,9 @@ class Manifest:
         told = {"apiVersion": self.api_version, "kind": self.kind.removesuffix(LIST_SUFFIX)}
         for item in items.items():
             bare = isinstance(item.value, dict) and item["kind"].absent and item["apiVersion"].absent
-            root = replace(item, value={**told, **_present(item.value)}) if bare and told["kind"] else item
+            root = replace(item, value={**item.value, **told}) if bare and told["kind"] else item
             yield from replace(self, root=root, token="").expanded()
 
     def _from_token(self, part: int) -> str:
         parts = self.token.split(":")
         return parts[part] if self.is_kubernetes_token and len(parts) == 3 else ""
-
-
-def _present(value: dict[str, Any]) -> dict[str, Any]:
-    return {key: member for key, member in value.items() if member is not None}

@@ -7,6 +7,7 @@ from pydantic import Field as Setting
 
 from components.cluster.node_groups import max_pods, system_pods
 from components.settings.model import NodeGroup
+from components.wording import listed
 from policies.agents import Agent, agents, on
 from policies.config import RuleSettings
 from policies.landing import NodeKind, group_of, of_group, of_node
@@ -97,11 +98,10 @@ def _group(group: Group, found: Sequence[Agent], settings: PodSlotsSettings) -> 
     room = group.slots - group.system - settings.leave_free
     least = sum(_pods(agent.surges, truth, least=True) for agent, truth in here)
     most = sum(_pods(agent.surges, truth, least=False) for agent, truth in here)
-    names = ", ".join(agent.manifest.label() for agent, _ in here[:MOST_AGENTS])
-    more = f" and {len(here) - MOST_AGENTS} more" if len(here) > MOST_AGENTS else ""
+    names = listed([agent.manifest.label() for agent, _ in here], MOST_AGENTS)
     sums = (
         f"of {group.slots} pods per node {group.system} are the cluster's own and {settings.leave_free} are left to "
-        f"other pods, which leaves {room} for agents ({names}{more})"
+        f"other pods, which leaves {room} for agents ({names})"
     )
     subject = Subject("NodeGroup", group.name, group.source)
     if here and least > room:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 
 from components.names import TENANT_LABEL
 from policies.config import PackSettings, Tenant
-from policies.kinds import needs_namespace
 from policies.manifest import Manifest, Origin
 from policies.values import Field, Truth
 
@@ -112,7 +111,9 @@ class Tenancy:
         if tenant is not None:
             return Owner(tenant, True)
         open_yet = namespace.unknown or _stands_for_unknown(manifest, namespace)
-        return Owner("", None) if open_yet or _goes_anywhere(manifest, namespace) else NOBODY
+        # A file without a namespace goes where whoever applies it says: most charts are rendered so.
+        open_yet = open_yet or (manifest.origin is Origin.FILE and namespace.empty and manifest.namespaced)
+        return Owner("", None) if open_yet else NOBODY
 
     def _whole_stack(self) -> str:
         return self.settings.stack_tenant or self.stack_tag
@@ -122,12 +123,6 @@ def _stands_for_unknown(manifest: Manifest, namespace: Field) -> bool:
     """At preview the provider writes `default` in place of a namespace that is not known yet."""
     preview = manifest.origin is Origin.PREVIEW and manifest.literal is False
     return preview and namespace.text == DEFAULT_NAMESPACE
-
-
-def _goes_anywhere(manifest: Manifest, namespace: Field) -> bool:
-    """A file without a namespace goes where whoever applies it says: most charts are rendered so."""
-    is_file = manifest.origin is Origin.FILE
-    return is_file and namespace.empty and needs_namespace(manifest.group, manifest.kind)
 
 
 def _is_namespace(manifest: Manifest) -> bool:

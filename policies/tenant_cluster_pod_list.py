@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from pydantic import Field as Setting
 
+from components.wording import listed
 from policies.config import RuleSettings
 from policies.manifest import Manifest, Origin
 from policies.roles import CLUSTER_ROLE, resolve, widens
@@ -154,9 +155,7 @@ def _report(
         return
     where = f"in the namespace {scope}, which is not its own" if scope else "in the whole cluster"
     labels = list(dict.fromkeys(way.grant.action.label() for way in chosen))
-    text = ", ".join(labels[:MOST_WAYS]) + (
-        f" and {len(labels) - MOST_WAYS} more" if len(labels) > MOST_WAYS else ""
-    )
+    text = listed(labels, MOST_WAYS)
     detour = "" if direct or chosen[0].grant.action in DIRECT else f" ({INDIRECT[chosen[0].grant.action]})"
     facts = {"scope": scope, "ways": ";".join(way.fact() for way in chosen)}
     if certain:

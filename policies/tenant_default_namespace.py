@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from policies.config import RuleSettings
-from policies.kinds import needs_namespace
 from policies.manifest import Manifest, Origin
 from policies.rule import Rule, Severity
 from policies.tenancy import DEFAULT_NAMESPACE
@@ -21,7 +20,7 @@ def judge(manifest: Manifest, world: World, _settings: RuleSettings) -> Iterator
         return
     if namespace.text == DEFAULT_NAMESPACE:
         yield from _default(manifest, owner.label, world)
-    elif namespace.empty and needs_namespace(manifest.group, manifest.kind):
+    elif namespace.empty and manifest.namespaced:
         why = f"it states no namespace, so where {owner.label} puts it depends on who applies it"
         yield undecided(manifest, namespace, why, f"{FIX}.")
 

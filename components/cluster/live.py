@@ -28,7 +28,7 @@ from components.names import (
 )
 from components.settings.admission import stated
 from components.settings.model import Settings
-from components.settings.tenant import namespaces_of
+from components.settings.tenant import all_namespaces, namespaces_of
 
 REPEATED = "pods of the same names and faults as in another namespace here"
 # Of kinds that a cluster has many of, Secrets above all, only those of our names are read.
@@ -142,8 +142,7 @@ def read(kubectl: Kubectl, settings: Settings) -> Live:
     claims = kubectl.objects("persistentvolumeclaims", "--namespace", LAYER_NAMESPACE)
     guards = stated(settings.layer.admission)
     unfit = _unfit_pods(kubectl, settings, namespaces)
-    tenants = {n for name, tenant in settings.tenants.items() for n in namespaces_of(name, tenant)}
-    pods = live_pods.read(kubectl, tenants & namespaces.keys(), objects)
+    pods = live_pods.read(kubectl, all_namespaces(settings.tenants) & namespaces.keys(), objects)
     return Live(
         identity=namespaces["kube-system"]["metadata"]["uid"],
         namespaces={

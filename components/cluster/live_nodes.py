@@ -8,6 +8,7 @@ from components.cluster import node_groups
 from components.cluster.placement import COMPUTE_TYPE_LABEL, OS_LABEL
 from components.settings.eks import EksTarget
 from components.settings.model import NodeGroup, Settings
+from components.wording import listed
 
 # What makes way for others: a node that is being replaced.
 GOING = ("karpenter.sh/disrupted", "ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler")
@@ -108,10 +109,9 @@ def unlike(name: str, group: NodeGroup, nodes: Sequence[NodeFacts]) -> str:
     return f"{_of(nodes)} no declared group have no label {wanted}"
 
 
-def listed(nodes: Sequence[NodeFacts], shown: int = SHOWN) -> str:
-    """The first of them, and how many more there are."""
-    names = ", ".join(node.name for node in nodes[:shown])
-    return names + (f" and {len(nodes) - shown} more" if len(nodes) > shown else "")
+def named(nodes: Sequence[NodeFacts], shown: int = SHOWN) -> str:
+    """The first of them by name, and how many more there are."""
+    return listed([node.name for node in nodes], shown)
 
 
 def _of(nodes: Sequence[NodeFacts]) -> str:

@@ -13,6 +13,7 @@ from components import names
 from components.cluster import own_state
 from components.cluster.live import Live, ObjectRef
 from components.settings.mistakes import Mistake, SettingsError
+from components.wording import listed
 
 TAKE_OVER_VARIABLE = "SHARED_OBSERVABILITY_TAKE_OVER"
 """Names the stack whose objects are to be taken over; set by `make take-over` alone."""
@@ -39,11 +40,10 @@ def refuse_lost_state(live: Live | None, outputs: Mapping[str, Any], stack: str)
 
 def mistake(found: list[ObjectRef], stack: str) -> Mistake:
     """What is said about these objects."""
-    shown = ", ".join(str(ref) for ref in found[:_SHOWN])
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    shown = listed([str(ref) for ref in found], _SHOWN)
     return Mistake(
         "layer",
-        f"the cluster holds objects with this stack's label ({shown}{more}), and the stack's state is empty: it is "
+        f"the cluster holds objects with this stack's label ({shown}), and the stack's state is empty: it is "
         "lost, or lies in another backend (PULUMI_BACKEND_URL)",
         "Use the backend with the state, or bring it back from a backup (docs/runbooks/lost-state.md). Without any: "
         f"make take-over ENV={stack}",

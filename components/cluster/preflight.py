@@ -3,7 +3,7 @@
 `check` decides from plain data; `check_or_exit` fetches that data, shows all mistakes and ends the program.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -75,11 +75,17 @@ def check_or_exit(settings: Settings, cloud: "Cloud | None" = None) -> Preflight
     except SettingsError as error:
         pulumi.log.error(str(error))
         raise SystemExit(ALREADY_SHOWN) from None
-    for line in (*token_generations.warnings(settings, outputs), *other_agents.notes(settings, live)):
-        pulumi.log.warn(line)
-    for line in nodes.notes(settings, live.nodes) if live else ():
+    for line in _notes(settings, live, outputs):
         pulumi.log.warn(line)
     return found
+
+
+def _notes(settings: Settings, live: Live | None, outputs: Mapping[str, Any]) -> Iterator[str]:
+    """What is worth knowing and refuses nothing."""
+    yield from token_generations.warnings(settings, outputs)
+    yield from other_agents.notes(settings, live)
+    if live is not None:
+        yield from nodes.notes(settings, live.nodes)
 
 
 def _public_key(settings: Settings, live: Live | None) -> list[Mistake]:

@@ -61,22 +61,6 @@ def of_ours(settings: Settings) -> VolumeClass | None:
     return AUTO_MODE if kinds == {"autoMode"} else EBS
 
 
-def _moved(settings: Settings, live: Live) -> Iterator[Mistake]:
-    """Volumes of another class than is wanted: the engine would delete the claim, and the data, to make it anew."""
-    ours = of_ours(settings)
-    wanted = settings.layer.storage_class or (ours.name if ours else None)
-    moved = [name for name in claims(settings) if live.bound_claims.get(name, wanted) != wanted]
-    if wanted and moved:
-        had = ", ".join(sorted({live.bound_claims[name] or "no class" for name in moved}))
-        yield Mistake(
-            PATH,
-            f"would be '{wanted}', but the volumes of {' and '.join(sorted(moved))} have {had}, and a volume keeps its "
-            "class: it would be deleted with what is in it",
-            f"Keep {had}. To move without the data: back it up, `layer.protection: off`, turn the store off, make up, "
-            "and turn it on with the new class",
-        )
-
-
 def mistakes(settings: Settings, live: Live) -> Iterator[Mistake]:
     """A class that is stated and is not there, or none where the cluster has no default: claims would stay Pending.
 
@@ -84,7 +68,6 @@ def mistakes(settings: Settings, live: Live) -> Iterator[Mistake]:
     """
     stated, there = settings.layer.storage_class, live.storage_classes
     wanted = set(claims(settings)) - live.bound_claims.keys()
-    yield from _moved(settings, live)
     listed = ", ".join(sorted(there)) or "none"
     if stated and stated not in there and claims(settings):
         near = closest(stated, there)

@@ -162,3 +162,8 @@ def _quota(namespace: str, pods: int | None) -> int:
 def namespaces_of(name: str, tenant: Tenant) -> tuple[str, ...]:
     """A tenant's namespaces, as written; one of its own name if it names none."""
     return tuple(tenant.namespaces) or (name,)
+
+
+def all_namespaces(tenants: Mapping[str, Tenant]) -> set[str]:
+    """The namespaces of all tenants."""
+    return {namespace for name, tenant in tenants.items() for namespace in namespaces_of(name, tenant)}

@@ -22,12 +22,16 @@ def has_signals(tenant: Raw) -> bool:
     return not (is_off(tenant.get("logs")) and is_off(tenant.get("metrics")))
 
 
+def _namespaces(name: str, tenant: Raw) -> list[str]:
+    return sorted(mapping(tenant.get("namespaces"))) or [name]
+
+
 def own_pods(name: str, tenant: Raw) -> dict[str, int]:
     """Pods that the tenant stack itself has in each namespace; each is replaced by ending it first.
 
     A collector in every namespace with `logs: api`, and the Grafana in its home namespace.
     """
-    namespaces = sorted(mapping(tenant.get("namespaces"))) or [name]
+    namespaces = _namespaces(name, tenant)
     collectors = int(tenant.get("logs") == "api")
     grafana = int(has_dashboards(tenant))
     home = tenant.get("homeNamespace") or namespaces[0]
@@ -107,7 +111,7 @@ def dashboards(name: str, tenant: Raw) -> Iterator[Mistake]:
 
 def home(name: str, tenant: Raw) -> Iterator[Mistake]:
     """A home namespace that is the tenant's."""
-    namespaces = sorted(mapping(tenant.get("namespaces"))) or [name]
+    namespaces = _namespaces(name, tenant)
     if tenant.get("homeNamespace") not in (None, *namespaces):
         yield Mistake(
             f"tenants.{name}.homeNamespace",

@@ -11,6 +11,7 @@ from simulator.api import Object
 from tests.support.deployment import Deployment, shipped
 from tests.support.environments import changed
 from tests.support.kube import Kube, wait_until
+from tests.support.manifests import per_node
 
 TEAM = "shop"
 NODES = 15
@@ -36,16 +37,7 @@ def agent(name: str, *, priority_class: str = "", **pod: object) -> Object:
         **({"priorityClassName": priority_class} if priority_class else {}),
         **pod,
     }
-    labels = {"app": name}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "DaemonSet",
-        "metadata": {"name": name, "namespace": TEAM},
-        "spec": {
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": spec},
-        },
-    }
+    return per_node(TEAM, name, spec)
 
 
 LOGS, EXPORTER = agent("shop-alloy"), agent("shop-node-exporter", hostNetwork=True)

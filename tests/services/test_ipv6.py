@@ -10,13 +10,12 @@ import pytest
 
 from components.layer.config import (
     gateway,
-    gateway_tenants,
     gateway_text,
-    gateway_tokens,
     loki_sidecar,
     nginx,
 )
 from components.versions import NGINX_TESTED
+from tests.services.gateway.stack import write_tables
 from tests.services.running import PROJECT, folder, free_port, listens, server, tool, writable
 from tests.support.environments import INCIDENT, parsed
 
@@ -58,9 +57,7 @@ def test_the_gateway_listens_by_ipv6_where_there_is_any_for_probes_too(kernel: s
     with folder() as here:
         run, ports = writable(here / "run"), {name: free_port() for name in gateway.LISTENERS}
         settings = parsed(INCIDENT)
-        for texts in (*gateway_tokens.secrets(settings), gateway_tenants.files(settings)):
-            for name, text in texts.items():
-                (here / name).write_text(text)
+        write_tables(here, settings)
         places = gateway.Places(
             listen=str(ports["http"]),
             health=str(ports["health"]),

@@ -67,6 +67,20 @@ def daemon_set(namespace: str, name: str = "agent") -> Object:
     return {**deployment, "kind": "DaemonSet", "spec": spec}
 
 
+def per_node(namespace: str, name: str, pod: Object, label: str = "app") -> Object:
+    """A DaemonSet of this pod specification, whose pods are known by one label."""
+    labels = {label: name}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": pod},
+        },
+    }
+
+
 def config_map(namespace: str, name: str) -> Object:
     """An object of somebody else that does nothing."""
     metadata = {"name": name, "namespace": namespace}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from components.cluster import live_nodes, node_groups
-from components.cluster.live_nodes import NodeFacts, listed
+from components.cluster.live_nodes import NodeFacts, named
 from components.settings.eks import EksTarget
 from components.settings.mistakes import Mistake
 from components.settings.model import NodeGroup, Settings
@@ -41,7 +41,7 @@ def notes(settings: Settings, nodes: Sequence[NodeFacts]) -> Iterator[str]:
             )
     if others := live_nodes.undeclared(settings, nodes):
         yield (
-            f"Node {listed(others)}: Linux, and of no group in cluster.nodeGroups, so without agents: none of their "
+            f"Node {named(others)}: Linux, and of no group in cluster.nodeGroups, so without agents: none of their "
             "lines and metrics are collected. If that is not meant, declare their group"
         )
 
@@ -79,7 +79,7 @@ def _differs(settings: Settings, nodes: Sequence[NodeFacts]) -> Iterator[Mistake
         if few:
             yield Mistake(
                 f"cluster.nodeGroups.{name}",
-                f"counts {wanted} pods per node, but node {listed(few)} takes {min(node.max_pods for node in few)}: a "
+                f"counts {wanted} pods per node, but node {named(few)} takes {min(node.max_pods for node in few)}: a "
                 "node keeps the max-pods that it started with",
                 "Replace the nodes (docs/runbooks/node-replacement.md), or state what they have by maxPods",
             )
@@ -100,7 +100,7 @@ def _taint(name: str, taint: Taint, nodes: Sequence[NodeFacts]) -> Mistake:
     key, value, effect = taint
     return Mistake(
         f"cluster.nodeGroups.{name}.taints",
-        f"lack {key}={value}:{effect}, which node {listed(nodes)} has and no agent tolerates",
+        f"lack {key}={value}:{effect}, which node {named(nodes)} has and no agent tolerates",
         f"Add {{key: {key}, value: '{value}', effect: {effect}}}, or take it off the node",
     )
 

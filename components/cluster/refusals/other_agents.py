@@ -10,7 +10,8 @@ from components.cluster.refusals.priorities import PRIORITIES
 from components.layer import parts
 from components.settings.mistakes import Mistake
 from components.settings.model import Settings
-from components.settings.tenant import namespaces_of
+from components.settings.tenant import all_namespaces
+from components.wording import listed
 
 PAGE = "docs/migration.md"
 _SHOWN = 5
@@ -33,13 +34,12 @@ def notes(settings: Settings, live: Live | None) -> Iterator[str]:
     """What the layer leaves as it is, or displaces, one line for each."""
     if live is None:
         return
-    tenants = {
-        namespace for name, tenant in settings.tenants.items() for namespace in namespaces_of(name, tenant)
-    }
+    tenants = all_namespaces(settings.tenants)
     if theirs := [one for one in live.daemon_sets if one.namespace in tenants and one.nodes]:
+        titles = listed([one.title for one in theirs], _SHOWN)
         yield (
-            f"Namespaces of tenants hold {_count(theirs)} that the layer neither needs nor removes: {_listed(theirs)}. "
-            f"What of it collects goes on beside the layer's agents, on slots that the budget has not counted: {PAGE}"
+            f"Namespaces of tenants hold {_count(theirs)} that the layer neither needs nor removes: {titles}. What of "
+            f"it collects goes on beside the layer's agents, on slots that the budget has not counted: {PAGE}"
         )
     for one, on in _with_port(settings, live):
         if _displaced(one, settings, live):
@@ -78,8 +78,3 @@ def _count(found: Sequence[DaemonSet]) -> str:
     pods = sum(one.nodes for one in found)
     sets = f"{len(found)} DaemonSet{'s' if len(found) > 1 else ''}"
     return f"{sets} with {pods} pod{'s' if pods > 1 else ''}"
-
-
-def _listed(found: Sequence[DaemonSet]) -> str:
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return ", ".join(one.title for one in found[:_SHOWN]) + more

@@ -12,6 +12,7 @@ from tests.eks.deployment import Deployment
 from tests.eks.region import Region, opened
 from tests.support.aws.account import Account
 from tests.support.kube import Object
+from tests.support.manifests import per_node
 
 SYSTEM, CNI, AGENT, DRIVER = "kube-system", "aws-node", "eks-pod-identity-agent", "ebs-csi-node"
 ROLE = f"arn:aws:iam::{ACCOUNT}:role"
@@ -58,20 +59,11 @@ def system_daemons(*, enforces: bool = True, names: tuple[str, ...] = (CNI, AGEN
 
 
 def _daemon(name: str, containers: list[Object]) -> Object:
-    labels = {"k8s-app": name}
     pod = {
         "containers": [{**container, "image": "example.com/none"} for container in containers],
         "tolerations": [{"operator": "Exists"}],
     }
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "DaemonSet",
-        "metadata": {"name": name, "namespace": SYSTEM},
-        "spec": {
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": pod},
-        },
-    }
+    return per_node(SYSTEM, name, pod, label="k8s-app")
 
 
 def _group(name: str, group: dict[str, Any], subnets: list[str]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from policies.pods import Pod
 from policies.values import MISSING, Field
 from simulator.nodes import Nodes, node
 from tests.support.kube import Kube, Object, wait_until
+from tests.support.manifests import per_node
 
 OS, ARCH, HOST = "kubernetes.io/os", "kubernetes.io/arch", "kubernetes.io/hostname"
 ZONE, TYPE = "topology.kubernetes.io/zone", "node.kubernetes.io/instance-type"
@@ -109,17 +110,8 @@ def tolerations(chance: random.Random) -> Iterator[dict[str, Any]]:
 
 
 def daemon_set(name: str, pod: dict[str, Any]) -> Object:
-    labels = {"app": name}
     containers = [{"name": "a", "image": "registry.k8s.io/pause:3.10"}]
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "DaemonSet",
-        "metadata": {"name": name, "namespace": NAMESPACE},
-        "spec": {
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": {**pod, "containers": containers}},
-        },
-    }
+    return per_node(NAMESPACE, name, {**pod, "containers": containers})
 
 
 def where_they_run(kube: Kube, manifests: list[Object]) -> dict[str, set[str]]:

@@ -138,6 +138,13 @@ def start_label_proxy(stack: ExitStack, upstream: int) -> tuple[int, Path]:
     return port, here / "log"
 
 
+def write_tables(here: Path, settings: Settings) -> None:
+    """What the gateway's text includes: its tokens, and its tenants."""
+    for texts in (*gateway_tokens.secrets(settings), gateway_tenants.files(settings)):
+        for name, text in texts.items():
+            (here / name).write_text(text)
+
+
 def start_gateway(
     stack: ExitStack,
     settings: Settings,
@@ -148,9 +155,7 @@ def start_gateway(
 ) -> Gateway:
     """nginx with the rendered text and Secrets, as nobody; `edit` breaks the text on purpose."""
     here = stack.enter_context(folder())
-    for texts in (*gateway_tokens.secrets(settings), gateway_tenants.files(settings)):
-        for name, text in texts.items():
-            (here / name).write_text(text)
+    write_tables(here, settings)
     port, health = free_port(), free_port()
     places = Places(
         listen=f"127.0.0.1:{port}",

@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from components.layer.config import gateway_tenants, gateway_tokens
 from components.layer.config.gateway import Places
 from components.layer.config.gateway_text import gateway_config
 from components.versions import NGINX_TESTED
-from tests.services.gateway.stack import settings_with
+from tests.services.gateway.stack import settings_with, write_tables
 from tests.services.running import folder, tool
 
 MANY = {f"tenant-{at:04d}": {"pods": 5} for at in range(5000)}
@@ -28,9 +27,7 @@ VARIANTS: dict[str, list[tuple[str, Any]]] = {
 def test_nginx_accepts_the_text_without_a_warning(changes: list[tuple[str, Any]]) -> None:
     settings = settings_with(*changes)
     with folder() as here:
-        for texts in (*gateway_tokens.secrets(settings), gateway_tenants.files(settings)):
-            for name, text in texts.items():
-                (here / name).write_text(text)
+        write_tables(here, settings)
         places = Places(
             loki="127.0.0.1:1",
             prometheus="127.0.0.1:2",

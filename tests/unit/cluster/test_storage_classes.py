@@ -9,6 +9,7 @@ import pytest
 from components import names
 from components.cluster import storage_classes
 from components.cluster.live import Live
+from components.cluster.refusals import volumes
 from components.settings.mistakes import SettingsError
 from tests.support.environments import INCIDENT, changed, parsed
 from tests.unit.components import aws
@@ -31,7 +32,8 @@ def refused(
 ) -> dict[str, str]:
     """Mistakes by path, on a cluster with these classes and these claims that have volumes."""
     live = Live("uid", storage_classes=classes or {}, bound_claims=dict(bound))
-    found = storage_classes.mistakes(parsed(changed(base, *changes)), live)
+    settings = parsed(changed(base, *changes))
+    found = [*volumes.mistakes(settings, live, {}), *storage_classes.mistakes(settings, live)]
     return {mistake.path: str(mistake) for mistake in found}
 
 
