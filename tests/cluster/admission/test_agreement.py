@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from policies.admission.bindings import harmless_roles, listing_roles
@@ -132,7 +132,16 @@ def violated(manifest: Object) -> set[str]:
     return {rule for rule, verdict in verdicts(manifest) if verdict == "violation"}
 
 
+def delayed(seconds: int) -> dict[str, Any]:
+    """A pod whose eviction is delayed."""
+    toleration = {"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds}
+    return {"tolerations": [toleration], "containers": [{"name": "c", "image": "c"}]}
+
+
 @CHECKED
+@example(kind="Deployment", namespace="shop", pod=delayed(300))
+@example(kind="Deployment", namespace="shop", pod=delayed(301))  # a rare find, and the bound of both
+@example(kind="DaemonSet", namespace="agents", pod=delayed(300))
 @given(kind=st.sampled_from(KINDS), namespace=st.sampled_from(["shop", "agents"]), pod=pods)
 def test_workloads_are_refused_exactly_where_the_pack_finds_a_violation(
     guarded: Kube, kind: str, namespace: str, pod: dict[str, Any]
